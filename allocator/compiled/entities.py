@@ -1,0 +1,154 @@
+"""Compiled form of an instance under a model: integer arrays and blocks of exchangeable members.
+
+Owns the layout every solver reads. Must not know any solver, nor the checker.
+
+Index spaces: domains D and nodes N in the instance's preorder (node index = position in ``instance.nodes``); resources
+R in ``resources`` order; kinds K; options O = (workload, mode) pairs, those of one workload consecutive; blocks B.
+A block is a set of exchangeable members: same class, same team, same current node and mode, and never more than one
+member when it takes part in a pair flow. Amounts are int64 in the resource's unit; -1 means "not stated".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from allocator.instance.entities import Instance
+from allocator.model.entities import Model
+
+__all__ = ["Block", "Compiled", "GroupTraffic", "PairTraffic", "TeamTraffic"]
+
+Int64 = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Exchangeable members of one class. ``ranges``: (first, count) runs of member numbers, ascending."""
+
+    index: int
+    workload: int
+    count: int
+    ranges: tuple[tuple[int, int], ...]
+    team: int = -1  # index into Compiled.teams
+    current_node: int = -1  # node index; -1: not running now
+    current_option: int = -1  # option index
+
+
+@dataclass(frozen=True, slots=True)
+class TeamTraffic:
+    """One all-to-all team: its blocks, its size, bit/s per ordered pair. ``name``: flow endpoint in a plan."""
+
+    index: int
+    name: str
+    blocks: tuple[int, ...]
+    size: int
+    rate: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class PairTraffic:
+    """Directed flow between two single-member blocks, bit/s; parallel flows are merged."""
+
+    source: int  # block
+    target: int  # block
+    source_name: str
+    target_name: str
+    rate: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTraffic:
+    """A ``spread`` or ``broadcast`` entry: ``rate`` bit/s per ordered pair (i, j), i != j, of members of two classes."""
+
+    source: int  # workload
+    target: int  # workload
+    source_name: str
+    target_name: str
+    rate: Fraction
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Arrays of an instance under a model. All arrays are read-only.
+
+    Attributes
+    ----------
+    parent : int64[D], -1 for the root.
+    first_node, end_node : int64[D], nodes of a domain are first_node[d]:end_node[d].
+    end_domain : int64[D], descendants of d are d+1:end_domain[d].
+    node_domain : int64[N], domain index of a node.
+    node_kind : int64[N], index into ``kinds``.
+    capacity, safety, pool : int64[D, R], -1 where not stated. ``capacity`` of resource ``power`` is kept as stated.
+    limit : int64[D, R], effective limit of family ``capacity``: capacity, or the current use where that is higher
+        (``overfull``), -1 where there is none. All -1 when the model ignores ``capacity``.
+    overfull : bool[D], domains no new member may enter (family ``capacity``, overfull start).
+    first_option : int64[W + 1], options of workload w are first_option[w]:first_option[w + 1].
+    option_workload, option_mode : int64[O].
+    floor : int64[O, K, R].
+    ceiling : int64[O, K, R], -1 where not stated.
+    eligible : bool[O, N], by labels, taints, capabilities, ``within``, and single floors against every limit above.
+    cost : object[W, N] of Fraction, or None when no class states a cost.
+    compute_resource : int64[N], the resource that drives the node's power draw, -1 if none.
+    """
+
+    instance: Instance
+    model: Model
+    resources: tuple[str, ...]
+    kinds: tuple[str, ...]
+    parent: Int64
+    first_node: Int64
+    end_node: Int64
+    end_domain: Int64
+    node_domain: Int64
+    node_kind: Int64
+    capacity: Int64
+    safety: Int64
+    pool: Int64
+    limit: Int64
+    overfull: Bool
+    first_option: Int64
+    option_workload: Int64
+    option_mode: Int64
+    floor: Int64
+    ceiling: Int64
+    eligible: Bool
+    cost: npt.NDArray[np.object_] | None
+    compute_resource: Int64
+    blocks: tuple[Block, ...]
+    teams: tuple[TeamTraffic, ...]
+    pairs: tuple[PairTraffic, ...]
+    groups: tuple[GroupTraffic, ...]
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return len(self.node_domain)
+
+    @property
+    def num_domains(self) -> int:
+        """D."""
+        return len(self.parent)
+
+    @property
+    def num_options(self) -> int:
+        """O."""
+        return len(self.option_workload)
+
+    def options_of(self, workload: int) -> range:
+        """Options of a workload."""
+        return range(int(self.first_option[workload]), int(self.first_option[workload + 1]))
+
+    def uses_shares(self, workload: int, resource: int) -> bool:
+        """Whether members of the class may get more than their floor of the resource under this model (equation 3)."""
+        if not self.model.has_rate_goals:
+            return False
+        name = self.resources[resource]
+        for mode in self.instance.workloads[workload].modes:
+            for demand in (mode.default, *mode.by_kind.values()):
+                if name in demand.work.compute or name in demand.work.memory:
+                    return True
+        return False

@@ -1,0 +1,86 @@
+"""What the checker found of a plan: violations, goal values, use of resources and links. Plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from allocator.model.families import Family, GoalId
+
+__all__ = ["ClassOutcome", "Evaluation", "LinkUse", "Use", "Violation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A constraint that the plan breaks: its family, where (domain path, class, group, flow) and by how much, in words.
+
+    ``amount`` is the excess in base units where that has a meaning.
+    """
+
+    family: Family
+    where: str
+    message: str
+    amount: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Use of one resource in one domain that states a capacity for it. Amounts in base units."""
+
+    domain: str
+    level: str
+    resource: str
+    used: Fraction
+    capacity: Fraction
+
+    @property
+    def utilization(self) -> Fraction | None:
+        """Used over capacity; None where the capacity is 0."""
+        return self.used / self.capacity if self.capacity else None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUse:
+    """One direction of an uplink ("up" towards the root). bit/s; ``capacity`` None: unlimited."""
+
+    domain: str
+    level: str
+    direction: str
+    offered: Fraction
+    granted: Fraction
+    capacity: Fraction | None
+    proportional: Fraction | None = None  # what proportional sharing would carry
+
+
+@dataclass(frozen=True, slots=True)
+class ClassOutcome:
+    """What became of a class. ``rate``: tasks/s of all placed members; None when the class offers no work."""
+
+    workload: str
+    count: int
+    placed: int
+    rate: Fraction | None
+    offered: Fraction | None
+    moved: int | None  # None without a current plan
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The checker's word on a plan under a model.
+
+    ``goals`` holds the exact value of every goal of the model, ``levels`` that of every level in order.
+    """
+
+    violations: tuple[Violation, ...]
+    warnings: tuple[str, ...]
+    goals: Mapping[GoalId, Fraction]
+    levels: tuple[Fraction, ...]
+    uses: tuple[Use, ...]
+    links: tuple[LinkUse, ...]
+    classes: tuple[ClassOutcome, ...]
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no constraint is broken."""
+        return not self.violations

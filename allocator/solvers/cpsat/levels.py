@@ -1,0 +1,134 @@
+"""Level by level: solve, keep what was reached within its slack, go on. Owns values, bounds and why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from allocator.errors import InternalError
+from allocator.model.families import Sense
+from allocator.plan.result import TerminationReason, gap_between
+from allocator.solvers.budget import Budget
+from allocator.solvers.cpsat.engine import Controls, Outcome, run
+from allocator.solvers.cpsat.formulation import Formulation
+from allocator.solvers.cpsat.linear import Linear
+from allocator.solvers.recorder import Recorder
+
+__all__ = ["Search", "solve_levels"]
+
+
+@dataclass
+class Search:
+    """State of the descent through the levels. ``reason``: None while every level so far is proven."""
+
+    formulation: Formulation
+    budget: Budget
+    recorder: Recorder
+    controls: Controls
+    values: list[int] | None = None
+    bounds: list[Fraction | None] = field(default_factory=list)
+    reason: TerminationReason | None = None
+    conflicts: int = 0
+
+    def claims(self) -> list[Fraction | None]:
+        """Exact values of all levels at the best solution."""
+        found = self.values
+        return [None if found is None else Fraction(level.value(found)) for level in self.formulation.levels]
+
+
+def solve_levels(search: Search) -> None:
+    """Solve all levels in order, as far as the budget goes."""
+    model = search.formulation.symbols.compiled.model
+    builder = search.formulation.symbols.builder
+    search.bounds = [None] * len(model.levels)
+    if not model.levels:
+        _solve_once(search, None, "min", 0)
+        return
+    for index, (level, value) in enumerate(zip(model.levels, search.formulation.levels, strict=True)):
+        search.recorder.phase(f"level {index + 1}: " + " + ".join(goal.id for goal in level.goals), index)
+        ended = _solve_once(search, value, level.sense, index)
+        if search.values is None or not ended:
+            return
+        reached = Fraction(value.value(search.values))
+        allowed = level.slack.allowance(reached)
+        if index + 1 < len(model.levels):
+            signed, kept = (value, reached) if level.sense == "min" else (value.scaled(-1), -reached)
+            builder.add(signed, f"level {index + 1} of the model", upper=kept + allowed)
+
+
+def _solve_once(search: Search, value: Linear | None, sense: Sense, index: int) -> bool:
+    """Solve one level; False when the budget ended it, or when there is no plan."""
+    builder = search.formulation.symbols.builder
+    sign = 1 if sense == "min" else -1
+    unit, constant = Fraction(1), Fraction(0)
+    if value is not None:
+        signed = value.scaled(sign)
+        unit, constant = builder.minimize(signed, f"level {index + 1} of the model"), Fraction(signed.constant)
+    scale = float(unit) * sign
+    recorder = search.recorder
+    outcome = Outcome(None, None, complete=False, conflicts=0)
+    if not search.budget.exhausted:
+        outcome = run(
+            builder,
+            budget=search.budget,
+            controls=search.controls,
+            hint=search.values,
+            on_value=_scaled(lambda number: recorder.incumbent(index, number), scale),
+            on_bound=_scaled(lambda number: recorder.bound(index, number), scale),
+        )
+    search.conflicts += outcome.conflicts
+    if outcome.values is None and outcome.complete:
+        if search.values is not None or index > 0:
+            raise InternalError("CP-SAT calls a model infeasible that has a solution")
+        search.reason = TerminationReason.INFEASIBLE
+        return False
+    _keep_better(search, outcome.values, value, sign)
+    if value is not None:
+        # in units of the objective; a range of the variables is always a bound
+        trivial = builder.bounds(value.scaled(sign))[0]
+        least = trivial if outcome.bound is None else max(trivial, outcome.bound * unit + constant)
+        search.bounds[index] = sign * Fraction(least)
+    if not outcome.complete:
+        search.reason = _why_stopped(search)
+        return False
+    _judge(search, value, index)
+    return True
+
+
+def _judge(search: Search, value: Linear | None, index: int) -> None:
+    """Note when a level ended within the gap instead of proven."""
+    if value is None or search.values is None:
+        return
+    reached = Fraction(value.value(search.values))
+    gap = gap_between(reached, search.bounds[index])
+    if gap:
+        if search.controls.gap <= 0:
+            raise InternalError(f"CP-SAT says optimal at {reached} with bound {search.bounds[index]}")
+        search.reason = TerminationReason.GAP
+
+
+def _keep_better(search: Search, found: Sequence[int] | None, value: Linear | None, sign: int) -> None:
+    if found is None:
+        return
+    builder = search.formulation.symbols.builder
+    exact = builder.complete(found)
+    if not builder.holds(exact):
+        raise InternalError("a solution of CP-SAT breaks the rows it was found for")
+    if search.values is None or value is None or sign * value.value(exact) < sign * value.value(search.values):
+        search.values = exact
+
+
+def _why_stopped(search: Search) -> TerminationReason:
+    if search.budget.interrupted:
+        return TerminationReason.INTERRUPTED
+    limits = search.budget.limits
+    if limits.iterations is not None and (limits.seconds is None or search.budget.remaining() > 0.0):
+        return TerminationReason.ITERATION_LIMIT
+    if limits.seconds is not None:
+        return TerminationReason.TIME_LIMIT
+    raise InternalError("CP-SAT stopped without a limit and without a proof")
+
+
+def _scaled(report: Callable[[float], None], scale: float) -> Callable[[float], None]:
+    return lambda number: report(number * scale)

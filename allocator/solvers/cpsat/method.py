@@ -1,0 +1,88 @@
+"""Method ``cpsat``: exact integer optimisation by OR-Tools CP-SAT. Owns the answer; OR-Tools loads when it solves."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+from allocator.compiled.entities import Compiled
+from allocator.errors import BudgetExhausted
+from allocator.plan.result import LinearizationCertificate, Status, Termination, TerminationReason
+from allocator.solvers.base import Answer, Assignment, Support
+from allocator.solvers.budget import Budget
+from allocator.solvers.cpsat.refusal import SUPPORT, refuse
+from allocator.solvers.recorder import Recorder
+
+__all__ = ["CpsatMethod"]
+
+
+class CpsatMethod:
+    """Solve by CP-SAT, integers scaled exactly or refused. An iteration is a conflict of the search, per level."""
+
+    name = "cpsat"
+    support: Support = SUPPORT
+
+    def refuse(self, compiled: Compiled) -> None:
+        """Raise ``MethodRefused`` when the instance is not stated exactly, or too large. Cheap."""
+        refuse(compiled)
+
+    def solve(
+        self,
+        compiled: Compiled,
+        *,
+        budget: Budget,
+        recorder: Recorder,
+        start: Assignment | None,
+        seed: int,
+        threads: int,
+        gap: float,
+    ) -> Answer:
+        """Solve level by level; see ``Method``.
+
+        Raises
+        ------
+        MethodRefused : while building, when a scaled number does not fit 64-bit integers.
+        """
+        self.refuse(compiled)
+        from allocator.solvers.cpsat.engine import Controls
+        from allocator.solvers.cpsat.formulation import formulate
+        from allocator.solvers.cpsat.levels import Search, solve_levels
+
+        began = time.monotonic()
+        num_levels = len(compiled.model.levels)
+        recorder.phase("build")
+        try:
+            formulation = formulate(compiled, budget)
+        except BudgetExhausted as stop:
+            nothing: tuple[Fraction | None, ...] = (None,) * num_levels
+            reason = TerminationReason.INTERRUPTED if budget.interrupted else TerminationReason.TIME_LIMIT
+            termination = Termination(reason, f"while building the model: {stop}")
+            return Answer(Status.UNKNOWN, termination, None, nothing, nothing)
+        built = time.monotonic()
+        search = Search(
+            formulation, budget, recorder, Controls(seed, max(1, threads), max(0.0, gap), budget.limits.iterations)
+        )
+        if start is not None:
+            values = formulation.symbols.builder.complete(formulation.hint(start))
+            if formulation.symbols.builder.holds(values):
+                search.values = values
+        solve_levels(search)
+        builder = formulation.symbols.builder
+        return Answer(
+            status=_status(search.values is not None, search.reason),
+            termination=Termination(search.reason or TerminationReason.OPTIMAL, f"{search.conflicts} conflicts"),
+            assignment=None if search.values is None else formulation.assignment(search.values),
+            claims=tuple(search.claims()),
+            bounds=tuple(search.bounds),
+            linearization=LinearizationCertificate(Fraction(0), Fraction(0), "everything is exact"),
+            size={"variables": len(builder.variables), "constraints": len(builder.rows) + len(builder.products)},
+            seconds={"build": built - began, "solve": time.monotonic() - built},
+        )
+
+
+def _status(found: bool, reason: TerminationReason | None) -> Status:
+    if reason is TerminationReason.INFEASIBLE:
+        return Status.INFEASIBLE
+    if not found:
+        return Status.UNKNOWN
+    return Status.OPTIMAL if reason is None else Status.FEASIBLE

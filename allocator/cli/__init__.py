@@ -1,0 +1,22 @@
+"""The command line: one module per subcommand, imported when it is invoked. Parses, calls, prints; no logic."""
+
+from __future__ import annotations
+
+import time
+
+__all__ = ["STARTED", "main"]
+
+STARTED = time.monotonic()
+"""When the program began: a time limit counts from here, imports and reading included."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : without the program's name; None: those of the process.
+    """
+    from allocator.cli.entry import run
+
+    return run(arguments)

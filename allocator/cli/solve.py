@@ -1,0 +1,105 @@
+"""``allocator solve``: read an instance, find a plan, say what was found."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from allocator.cli import STARTED
+from allocator.cli.entry import NO_PLAN, OK
+from allocator.cli.options import (
+    INSTANCE_SUFFIXES,
+    PLAN_SUFFIXES,
+    add_debug,
+    duration,
+    input_file,
+    output_file,
+    ratio,
+    share,
+)
+
+__all__ = ["command"]
+
+
+@click.command("solve")
+@click.argument("instance", type=input_file(*INSTANCE_SUFFIXES))
+@click.option("--model", metavar="NAME|FILE", help="Optimisation model [default: the instance's, else throughput].")
+@click.option("--method", default="auto", show_default=True, metavar="M", help="Solving method.")
+@click.option("--time-limit", type=duration, default="60s", show_default=True, metavar="TIME", help="Reading included.")
+@click.option("--gap", type=ratio, default="0", show_default=True, metavar="RATIO", help="Stop within it: 0.01, '1 %'.")
+@click.option("--tolerance", type=share, metavar="RATIO", help="Of linearisation [default: the model's].")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, metavar="N")
+@click.option("--threads", type=click.IntRange(1, 1024), metavar="N", help="[default: what the machine has]")
+@click.option("--iterations", type=click.IntRange(0), metavar="N", help="Stop after N iterations of a search.")
+@click.option("--warm-start", type=input_file(*PLAN_SUFFIXES), metavar="PLAN", help="Start from this plan.")
+@click.option("-o", "--output", type=output_file(*PLAN_SUFFIXES), metavar="PLAN", help="Write the plan: .json or .csv.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the summary.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@add_debug
+def command(
+    instance: Path,
+    model: str | None,
+    method: str,
+    time_limit: float,
+    gap: float,
+    tolerance: float | None,
+    seed: int,
+    threads: int | None,
+    iterations: int | None,
+    warm_start: Path | None,
+    output: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Find a plan for INSTANCE (.yaml or .json) and print what was found.
+
+    Ctrl-C ends the search with the best plan so far; a second one stops at once. The exit code is 0 with a feasible
+    plan, 1 without.
+    """
+    from allocator.cli.signals import interruptible
+    from allocator.solvers.budget import Limits
+
+    budget = Limits(time_limit, iterations).start(spent=time.monotonic() - STARTED)
+    with interruptible(budget.interrupt):
+        from allocator.cli.output import emit, emit_json, is_terminal, terminal_width
+        from allocator.cli.progress import Progress
+        from allocator.instance import load_instance
+        from allocator.model import load_model
+        from allocator.plan.document import result_document
+        from allocator.plan.files import read_plan, write_plan
+        from allocator.solve import solve
+
+        loaded = load_instance(instance)
+        chosen = load_model(model or loaded.model or "throughput")
+        start = None if warm_start is None else read_plan(warm_start, loaded)
+        read_seconds = budget.elapsed()
+        live = sys.stderr.isatty()
+        progress = None if quiet else Progress(chosen, sys.stderr, live=live, elapsed=budget.elapsed)
+        with progress if progress is not None else nullcontext():
+            result = solve(
+                loaded,
+                chosen,
+                method=method,
+                gap=gap,
+                tolerance=tolerance,
+                seed=seed,
+                threads=threads,
+                iterations=iterations,
+                warm_start=start,
+                listeners=() if progress is None else (progress,),
+                budget=budget,
+            )
+        del read_seconds
+        if output is not None and result.plan is not None:
+            write_plan(output, result.plan, loaded)
+    if as_json:
+        emit_json(result_document(result, loaded))
+    else:
+        from allocator.report.summary import summarize
+
+        emit(summarize(result, loaded, width=terminal_width(), color=is_terminal()))
+    return NO_PLAN if result.plan is None else OK

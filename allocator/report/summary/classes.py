@@ -1,0 +1,62 @@
+"""Classes: members placed, tasks per second against what is offered."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from allocator.instance.entities import Instance
+from allocator.plan.evaluation import ClassOutcome
+from allocator.plan.result import Result
+from allocator.report.format import number, percent
+from allocator.report.summary.section import Column, Section, Sheet, cut
+
+__all__ = ["section"]
+
+
+def section(result: Result, _instance: Instance) -> Section | None:
+    """A row a class, those that miss most first; None without a plan or without classes."""
+    if result.evaluation is None or not result.evaluation.classes:
+        return None
+    outcomes = result.evaluation.classes
+    ordered = sorted(outcomes, key=_missing, reverse=True) if len(outcomes) > 1 else list(outcomes)
+    shown, more = cut(ordered)
+    rated = any(outcome.offered for outcome in outcomes)
+    columns = [Column("class"), Column("placed", right=True), Column("of", right=True)]
+    if rated:
+        columns += [Column("tasks/s", right=True), Column("offered", right=True), Column("served", right=True)]
+    rows = [_row(outcome, rated) for outcome in shown]
+    if len(outcomes) > 1:
+        rows.append(_row(_total(outcomes), rated))
+    return Section("Classes", sheet=Sheet(tuple(columns), tuple(rows)), notes=_left_out(more))
+
+
+def _left_out(more: int) -> tuple[str, ...]:
+    return (f"... and {more:,} more, better served than those shown",) if more else ()
+
+
+def _missing(outcome: ClassOutcome) -> Fraction:
+    """Share of the class that is unplaced, plus the share of its work that is not served."""
+    unplaced = Fraction(outcome.count - outcome.placed, outcome.count) if outcome.count else Fraction(0)
+    if not outcome.offered or outcome.rate is None:
+        return unplaced
+    return unplaced + 1 - outcome.rate / outcome.offered
+
+
+def _row(outcome: ClassOutcome, rated: bool) -> tuple[str, ...]:
+    cells = [outcome.workload, f"{outcome.placed:,}", f"{outcome.count:,}"]
+    if rated and outcome.offered and outcome.rate is not None:
+        cells += [number(outcome.rate), number(outcome.offered), percent(outcome.rate / outcome.offered)]
+    elif rated:
+        cells += ["-", "-", "-"]
+    return tuple(cells)
+
+
+def _total(outcomes: tuple[ClassOutcome, ...]) -> ClassOutcome:
+    return ClassOutcome(
+        workload="all",
+        count=sum(outcome.count for outcome in outcomes),
+        placed=sum(outcome.placed for outcome in outcomes),
+        rate=sum((outcome.rate for outcome in outcomes if outcome.rate is not None), Fraction(0)),
+        offered=sum((outcome.offered for outcome in outcomes if outcome.offered is not None), Fraction(0)),
+        moved=None,
+    )

@@ -1,0 +1,42 @@
+"""What limits the plan: bottlenecks with their price, and how many more copies of the mix fit."""
+
+from __future__ import annotations
+
+from allocator.instance.entities import Instance
+from allocator.plan.result import Result
+from allocator.report.format import number, percent, price
+from allocator.report.summary.section import Column, Section, Sheet, cut
+
+__all__ = ["bottlenecks", "headroom"]
+
+_COLUMNS = (Column("domain"), Column("resource"), Column("used", right=True), Column("worth of one more", right=True))
+
+
+def bottlenecks(result: Result, instance: Instance) -> Section | None:
+    """Resources near their limit, the most valuable first as the result orders them."""
+    if not result.bottlenecks:
+        return None
+    shown, more = cut(result.bottlenecks, 5)
+    rows = []
+    for item in shown:
+        unit = instance.resources[item.resource].unit if item.resource in instance.resources else ""
+        if item.resource == "bandwidth":
+            unit = "bit/s"
+        worth = "-" if item.price is None else price(item.price, unit)
+        rows.append((item.domain or "all", item.resource, percent(item.utilization), worth))
+    return Section("Bottlenecks", sheet=Sheet(_COLUMNS, tuple(rows), more))
+
+
+def headroom(result: Result, _instance: Instance) -> Section | None:
+    """How many more copies of this mix fit, and whether that is proven or found."""
+    if result.headroom is None:
+        return None
+    room = result.headroom
+    copies = number(room.copies)
+    noun = "copy" if room.copies == 1 else "copies"
+    if room.kind == "bound":
+        sentence = f"At most {copies} more {noun} of this mix can fit (bound: no plan can hold more"
+    else:
+        sentence = f"At least {copies} more {noun} of this mix fit (found: a plan for them is known"
+    sentence += f"; {room.resource} runs out first)." if room.resource else ")."
+    return Section("Headroom", (sentence,))

@@ -1,0 +1,56 @@
+"""The hottest uplinks: what flows offer to them, what they carry."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from allocator.instance.entities import Instance
+from allocator.plan.evaluation import LinkUse
+from allocator.plan.result import Result
+from allocator.report.format import amount, percent
+from allocator.report.summary.section import Column, Section, Sheet
+
+__all__ = ["section"]
+
+SHOWN = 5
+_COLUMNS = (
+    Column("uplink of"),
+    Column("direction"),
+    Column("offered", right=True),
+    Column("capacity", right=True),
+    Column("load", right=True),
+    Column("granted", right=True),
+)
+
+
+def section(result: Result, _instance: Instance) -> Section | None:
+    """The uplinks with the highest offered load over capacity; None when nothing crosses a link."""
+    if result.evaluation is None:
+        return None
+    used = [link for link in result.evaluation.links if link.offered > 0]
+    if not used:
+        return None
+    used.sort(key=lambda link: (-_load(link), -link.offered, link.domain, link.direction))
+    rows = tuple(
+        (
+            link.domain,
+            link.direction,
+            amount(link.offered, "bit/s"),
+            "unlimited" if link.capacity is None else amount(link.capacity, "bit/s"),
+            percent(_load(link)) if link.capacity else "-",
+            amount(link.granted, "bit/s"),
+        )
+        for link in used[:SHOWN]
+    )
+    over = sum(1 for link in used if link.capacity is not None and link.offered > link.capacity)
+    notes = [f"... and {len(used) - SHOWN:,} more links with traffic"] if len(used) > SHOWN else []
+    if over:
+        notes.append(f"{over:,} of {len(used):,} link directions are offered more than they carry.")
+    return Section("Hottest uplinks", sheet=Sheet(_COLUMNS, rows), notes=tuple(notes))
+
+
+def _load(link: LinkUse) -> Fraction:
+    """Offered over capacity; 0 without a limit, and the offer itself where nothing can be carried."""
+    if link.capacity is None:
+        return Fraction(0)
+    return link.offered / link.capacity if link.capacity else link.offered

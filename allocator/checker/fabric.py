@@ -1,0 +1,55 @@
+"""Equation (7), ``fabric``: granted traffic fits the goodput of every uplink and the internal bandwidth of domains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from allocator.checker.curves import carries, goodput
+from allocator.checker.situation import Situation
+from allocator.model.families import Family
+from allocator.plan.evaluation import LinkUse, Violation
+from allocator.plan.numbers import shown
+
+__all__ = ["fabric", "link_uses"]
+
+ZERO = Fraction(0)
+
+
+def fabric(situation: Situation) -> Iterator[Violation]:
+    """Uplinks and domains that are granted more than they carry."""
+    traffic = situation.traffic
+    for domain in situation.instance.domains:
+        inside = traffic.inside.get(domain.index, ZERO)
+        if domain.internal is not None and inside > domain.internal:
+            message = f"internal bandwidth: {shown(inside)} bit/s granted, it carries {shown(domain.internal)}"
+            yield Violation(Family.FABRIC, domain.path, message, inside - domain.internal)
+        if domain.uplink is None or domain.uplink.bandwidth is None:
+            continue
+        for direction, offered, granted in _directions(situation, domain.index):
+            bandwidth, curve = domain.uplink.bandwidth, domain.uplink.goodput
+            if not carries(curve, bandwidth, offered, granted):
+                carried = goodput(curve, bandwidth, offered)
+                message = f"uplink {direction}: {shown(granted)} bit/s granted, it carries {shown(carried)}"
+                yield Violation(Family.FABRIC, domain.path, message, granted - carried)
+
+
+def link_uses(situation: Situation) -> Iterator[LinkUse]:
+    """Both directions of every uplink that states a bandwidth or has traffic."""
+    for domain in situation.instance.domains:
+        if domain.uplink is None:
+            continue
+        bandwidth = domain.uplink.bandwidth
+        for direction, offered, granted in _directions(situation, domain.index):
+            if bandwidth is None and not offered:
+                continue
+            carried = offered if bandwidth is None else goodput(domain.uplink.goodput, bandwidth, offered)
+            yield LinkUse(domain.path, domain.level, direction, offered, granted, bandwidth, carried)
+
+
+def _directions(situation: Situation, domain: int) -> tuple[tuple[str, Fraction, Fraction], ...]:
+    traffic = situation.traffic
+    return (
+        ("up", traffic.offered_up.get(domain, ZERO), traffic.granted_up.get(domain, ZERO)),
+        ("down", traffic.offered_down.get(domain, ZERO), traffic.granted_down.get(domain, ZERO)),
+    )

@@ -1,0 +1,7 @@
+"""Values of the goals, equations (15) to (26): one function each, from the situation alone."""
+
+from __future__ import annotations
+
+from allocator.checker.goals.table import GOALS, goal_value
+
+__all__ = ["GOALS", "goal_value"]

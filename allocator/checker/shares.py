@@ -1,0 +1,69 @@
+"""Equation (3), ``shares``: every share lies between floor and ceiling, and above the floor only where that can pay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from allocator.checker.situation import Situation
+from allocator.checker.standing import Batch
+from allocator.instance.entities import WorkloadClass
+from allocator.model.families import Family
+from allocator.plan.evaluation import Violation
+from allocator.plan.numbers import shown
+
+__all__ = ["shares"]
+
+
+def shares(situation: Situation) -> Iterator[Violation]:
+    """One violation for each batch and resource whose share is out of its range."""
+    for batch in situation.standing.batches:
+        if not batch.count:
+            continue
+        floors = batch.demand(situation.instance).requests
+        for resource in dict.fromkeys((*floors, *batch.shares)):
+            share, floor = batch.shares.get(resource, 0), floors.get(resource, 0)
+            if share < floor:
+                yield _violation(situation, batch, resource, share=share, limit=floor, message="below the floor")
+                continue
+            ceiling = _ceiling(situation, batch, resource, floor)
+            if ceiling is not None and share > ceiling:
+                message = "above the floor, which it may not exceed," if ceiling == floor else "above the ceiling"
+                yield _violation(situation, batch, resource, share=share, limit=ceiling, message=message)
+
+
+def _ceiling(situation: Situation, batch: Batch, resource: str, floor: int) -> int | None:
+    """Largest share; None when nothing limits it."""
+    instance = situation.instance
+    if not situation.model.has_rate_goals or resource not in _worked_with(instance.workloads[batch.workload]):
+        return floor
+    stated = batch.demand(instance).limits.get(resource)
+    if stated is not None:
+        return stated
+    pooled = 0
+    for domain in instance.ancestors(instance.nodes[batch.node]):
+        if situation.holds(Family.POOL):
+            pooled += domain.pool.get(resource, 0)
+    for domain in instance.ancestors(instance.nodes[batch.node]):
+        if resource in domain.capacity:
+            return max(floor, domain.capacity[resource] + (pooled if domain.is_node else 0))
+    return None
+
+
+def _worked_with(workload: WorkloadClass) -> set[str]:
+    """Resources that the class has work on, in any mode and on any kind."""
+    return {
+        resource
+        for mode in workload.modes
+        for demand in (mode.default, *mode.by_kind.values())
+        for resource in (*demand.work.compute, *demand.work.memory)
+    }
+
+
+def _violation(situation: Situation, batch: Batch, resource: str, *, share: int, limit: int, message: str) -> Violation:
+    instance = situation.instance
+    text = (
+        f"{batch.count} members on {instance.nodes[batch.node].path}: {resource} share "
+        f"{shown(situation.base(resource, share))} is {message} {shown(situation.base(resource, limit))}"
+    )
+    name = instance.workloads[batch.workload].name
+    return Violation(Family.SHARES, name, text, situation.base(resource, abs(share - limit)))

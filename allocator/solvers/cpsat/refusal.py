@@ -62,6 +62,8 @@ def _refuse_fabric(compiled: Compiled) -> None:
     if Family.FABRIC in compiled.model.ignore:
         return
     domains = compiled.instance.domains
+    if not (compiled.teams or compiled.pairs or compiled.groups):
+        return
     if any(domain.uplink is not None and domain.uplink.goodput.curve != "fair" for domain in domains):
         raise UnsupportedFamily(NAME, [Family.FABRIC], "goodput curves other than fair are not modelled")
     limited = any(d.internal is not None or (d.uplink is not None and d.uplink.bandwidth is not None) for d in domains)

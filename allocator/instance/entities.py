@@ -46,6 +46,11 @@ __all__ = [
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
+def _empty() -> Mapping[str, Any]:
+    # a mapping proxy cannot be a plain default before Python 3.12, where it became hashable
+    return EMPTY
+
+
 class Role(StrEnum):
     """What a resource is for; only ``compute`` and ``memory`` limit task rates."""
 
@@ -117,12 +122,12 @@ class Domain:
     first_node: int
     end_node: int
     end_domain: int
-    capacity: Mapping[str, int] = EMPTY  # amounts
-    safety: Mapping[str, int] = EMPTY  # amounts
-    pool: Mapping[str, int] = EMPTY  # amounts
+    capacity: Mapping[str, int] = field(default_factory=_empty)  # amounts
+    safety: Mapping[str, int] = field(default_factory=_empty)  # amounts
+    pool: Mapping[str, int] = field(default_factory=_empty)  # amounts
     uplink: Uplink | None = None  # None for the root alone
     internal: Fraction | None = None  # bit/s
-    labels: Mapping[str, str] = EMPTY
+    labels: Mapping[str, str] = field(default_factory=_empty)
     taints: frozenset[str] = frozenset()
     capabilities: frozenset[str] = frozenset()
     power: Power | None = None
@@ -141,16 +146,16 @@ class Work:
     ``compute`` and ``memory`` map resource name to exact amounts in *base units* (times s for compute).
     """
 
-    compute: Mapping[str, Fraction] = EMPTY
-    memory: Mapping[str, Fraction] = EMPTY
+    compute: Mapping[str, Fraction] = field(default_factory=_empty)
+    memory: Mapping[str, Fraction] = field(default_factory=_empty)
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
     """Demand of one member: floors and ceilings (amounts; a missing ceiling is the node's capacity) and work."""
 
-    requests: Mapping[str, int] = EMPTY
-    limits: Mapping[str, int] = EMPTY
+    requests: Mapping[str, int] = field(default_factory=_empty)
+    limits: Mapping[str, int] = field(default_factory=_empty)
     work: Work = Work()
 
 
@@ -160,7 +165,7 @@ class Mode:
 
     name: str
     default: Demand
-    by_kind: Mapping[str, Demand] = EMPTY
+    by_kind: Mapping[str, Demand] = field(default_factory=_empty)
     quality: Fraction = Fraction(1)
 
     def demand(self, kind: str) -> Demand:
@@ -216,7 +221,7 @@ class Gang:
 class Placement:
     """Where members of a class may go. ``require``: label to accepted values. ``within``: paths of domains."""
 
-    require: Mapping[str, tuple[str, ...]] = EMPTY
+    require: Mapping[str, tuple[str, ...]] = field(default_factory=_empty)
     tolerations: frozenset[str] = frozenset()
     capabilities: frozenset[str] = frozenset()
     within: tuple[str, ...] = ()
@@ -238,7 +243,7 @@ class WorkloadClass:
     parallel: Fraction = Fraction(1)  # base units of compute that one member can use at once
     residence: Fraction | None = None  # s a task stays in memory
     slo: Slo = Slo()
-    cost: Mapping[str, Fraction] = EMPTY  # by node path, else kind, else "default", else 0
+    cost: Mapping[str, Fraction] = field(default_factory=_empty)  # by node path, else kind, else "default", else 0
     move_cost: Fraction = Fraction(1)
     placement: Placement = Placement()
 
@@ -306,7 +311,9 @@ class MoveCosts:
     process: Fraction = Fraction(1)
     service: Fraction = Fraction(0)
     machine: Fraction = Fraction(0)
-    machine_cost: Mapping[tuple[str, str], Fraction] = EMPTY  # (from node path, to node path); missing: 0
+    machine_cost: Mapping[tuple[str, str], Fraction] = field(
+        default_factory=dict
+    )  # (from node path, to node path); missing: 0
     limit_members: int | None = None
     limit_bytes: int | None = None  # amount of resource ``memory``
 

@@ -1,0 +1,224 @@
+"""From a tree of text to a checked document: nulls, catalog profiles, the schema, and the wording of its findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from allocator.errors import InputError
+from allocator.instance.problems import Location, Problems
+from allocator.instance.reading import plain_tree
+from allocator.instance.schema.document import FORMAT, InstanceDocument
+
+__all__ = ["check_document"]
+
+_TAGS = frozenset({"(text)", "(list)", "[key]"})
+# A bad value below one of these can be left out without making anything else look wrong
+_SEPARATE = frozenset({"requests", "limits", "capacity", "safety", "pool", "cost"})
+_MERGED = ("capacity", "safety", "pool", "labels")
+
+
+def check_document(tree: dict[str, Any], problems: Problems) -> InstanceDocument | None:
+    """The document, less single bad values that are noted; None when too much is wrong to look further."""
+    usable = True
+    nulls: list[Location] = []
+    tree = _without_nulls(tree, (), nulls)
+    for location in nulls:
+        problems.add(location, "must not be null; state a value or leave the key out")
+        usable = usable and _is_separate(location)
+    before = len(problems.found)
+    if isinstance(tree.get("topology"), list):
+        tree["topology"] = [
+            _with_profiles(entry, ("topology", index), problems) for index, entry in enumerate(tree["topology"])
+        ]
+    usable = usable and len(problems.found) == before
+    problems.document = tree
+    try:
+        document: InstanceDocument = InstanceDocument.model_validate(tree)
+    except ValidationError as error:
+        bad = _note(error, frozenset(nulls), problems)
+        if not usable or bad is None:
+            return None
+        for location in bad:
+            tree = _without(tree, location)
+        try:
+            document = InstanceDocument.model_validate(tree)
+        except ValidationError:
+            return None
+    return document if usable else None
+
+
+def _is_separate(location: Location) -> bool:
+    return len(location) >= 2 and location[-2] in _SEPARATE
+
+
+def _without_nulls(node: Any, location: Location, nulls: list[Location]) -> Any:
+    if isinstance(node, dict):
+        if None not in node.values() and not any(value.__class__ in _CONTAINERS for value in node.values()):
+            return node
+        copy = {}
+        for key, value in node.items():
+            if value is None:
+                nulls.append((*location, key))
+            else:
+                copy[key] = _without_nulls(value, (*location, key), nulls) if value.__class__ in _CONTAINERS else value
+        return copy
+    if isinstance(node, list):
+        for index, value in enumerate(node):
+            if value is None:
+                nulls.append((*location, index))
+        return [
+            _without_nulls(value, (*location, index), nulls) if value.__class__ in _CONTAINERS else value
+            for index, value in enumerate(node)
+        ]
+    return node
+
+
+_CONTAINERS = (dict, list)
+
+
+def _without(node: Any, location: Location) -> Any:
+    """Copy of a tree without what stands at a location."""
+    key = location[0]
+    if isinstance(node, Mapping) and key == 0:
+        return _without(node, location[1:])  # one map where a list of them may stand
+    copy = node.copy()
+    if len(location) == 1:
+        del copy[key]
+    else:
+        copy[key] = _without(node[key], location[1:])
+    return copy
+
+
+# ---------------------------------------------------------------- profiles
+
+
+def _with_profiles(entry: Any, location: Location, problems: Problems) -> Any:
+    """A topology entry with catalog profiles expanded, its own keys on top."""
+    if not isinstance(entry, Mapping):
+        return entry
+    own = dict(entry)
+    if isinstance(own.get("profile"), str):
+        own = _expanded(own, location, problems)
+    elif "set" in own:
+        problems.add((*location, "set"), "overrides a profile, and none is named")
+    if isinstance(own.get("children"), list):
+        own["children"] = [
+            _with_profiles(child, (*location, "children", index), problems)
+            for index, child in enumerate(own["children"])
+        ]
+    return own
+
+
+def _expanded(own: dict[str, Any], location: Location, problems: Problems) -> dict[str, Any]:
+    from allocator.catalog import profiles
+
+    name = own.pop("profile")
+    overrides = own.pop("set", {})
+    if not isinstance(overrides, Mapping):
+        problems.add((*location, "set"), "must be a map")
+        return own
+    try:
+        fragment = plain_tree(profiles.expand(name, overrides), f"profile {name}")
+    except KeyError as error:
+        problems.add((*location, "profile"), str(error.args[0]) if error.args else "is not in the catalog", name)
+        return own
+    except (ValueError, InputError) as error:
+        problems.add((*location, "set"), str(error))
+        return own
+    merged = {**fragment, **own}
+    for key in _MERGED:
+        if isinstance(fragment.get(key), Mapping) and isinstance(own.get(key), Mapping):
+            merged[key] = {**fragment[key], **own[key]}
+    return merged
+
+
+# ---------------------------------------------------------------- findings of the schema
+
+
+def _note(error: ValidationError, nulls: frozenset[Location], problems: Problems) -> list[Location] | None:
+    """Note what the schema found; the locations that can be left out, or None when something else is wrong."""
+    separate: list[Location] | None = []
+    for finding in error.errors(include_url=False, include_context=True):
+        location: Location = tuple(key for key in finding["loc"] if key not in _TAGS)
+        kind = finding["type"]
+        if kind == "missing":
+            if location not in nulls:
+                problems.add(location, "must be stated")
+            separate = None
+            continue
+        value = problems.value_at(location)
+        if kind == "extra_forbidden":
+            known = _keys_at(location[:-1])
+            close = get_close_matches(str(location[-1]), known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+            problems.add(location, f"there is no such key; {hint}")
+            if close:
+                separate = None
+        else:
+            problems.add(location, _message(finding, location), value)
+            if not _is_separate(location):
+                separate = None
+        if separate is not None:
+            separate.append(location)
+    return separate
+
+
+def _message(finding: Any, location: Location) -> str:
+    kind, context = finding["type"], finding.get("ctx", {})
+    if kind == "allocator":
+        return str(finding["msg"])
+    if location == ("format",):
+        return f"must be {FORMAT}"
+    if kind == "literal_error":
+        return f"must be one of {context['expected']}"
+    if kind in ("dict_type", "model_type", "model_attributes_type"):
+        return "must be a map"
+    if kind == "list_type":
+        return "must be a list"
+    if kind == "too_short":
+        return f"must have at least {context['min_length']} items"
+    if kind == "too_long":
+        return f"must have at most {context['max_length']} items"
+    if kind == "string_type":
+        return "must be text"
+    return str(finding["msg"])
+
+
+def _keys_at(location: Location) -> list[str]:
+    """Keys that may stand in the map at a location."""
+    annotation: Any = InstanceDocument
+    for key in location:
+        annotation = _below(annotation, key)
+    model = _model_in(annotation)
+    return [] if model is None else [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _below(annotation: Any, key: str | int) -> Any:
+    model = _model_in(annotation)
+    if isinstance(key, int):
+        return annotation
+    if model is not None and not _is_dict(annotation):
+        for name, field in model.model_fields.items():
+            if (field.alias or name) == key:
+                return field.annotation
+        return None
+    return get_args(annotation)[1] if _is_dict(annotation) else None
+
+
+def _is_dict(annotation: Any) -> bool:
+    return get_origin(annotation) is dict
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model an annotation allows, looked for inside unions, lists and metadata."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in get_args(annotation):
+        found = _model_in(inner)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,117 @@
+"""Schema of the whole instance document, and its JSON schema for editors."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from allocator.instance.schema.fields import Amount, Name, Number, OneOrMany, Strict, Whole
+from allocator.instance.schema.topology import DomainDocument, ResourceDocument
+from allocator.instance.schema.workloads import FlowDocument, TeamDocument, WorkloadDocument, list_or_text
+
+__all__ = ["FORMAT", "InstanceDocument", "json_schema"]
+
+FORMAT = "allocator/v1"
+
+NumberByPair = Annotated[
+    Annotated[Name, Tag("(text)")] | Annotated[dict[str, dict[str, Number]], Tag("(list)")],
+    Discriminator(list_or_text),
+]
+
+
+class BalanceDocument(Strict):
+    """Free capacity of the second resource should be at least target times that of the first."""
+
+    resources: list[Name] = Field(min_length=2, max_length=2, description="First and second resource.")
+    target: Number
+    weight: Number | None = Field(None, description="Weight of the triple. Default: 1.")
+    level: Name = Field("node", description="Level whose domains are balanced.")
+
+
+class MoveWeightsDocument(Strict):
+    """Weights of the three parts of the goal moves."""
+
+    process: Number | None = Field(None, description="Sum of move_cost over moved members. Default: 1.")
+    service: Number | None = Field(None, description="Largest number of moved members of a group. Default: 0.")
+    machine: Number | None = Field(None, description="Sum of machine costs from old to new node. Default: 0.")
+
+
+class MoveLimitDocument(Strict):
+    """How much may leave the node it runs on now."""
+
+    members: Whole | None = Field(None, description="At most so many members.")
+    bytes: Amount | None = Field(None, description="At most so much memory, by the floors left behind.")
+
+
+class MovesDocument(Strict):
+    """What moves cost and how many are allowed."""
+
+    weights: MoveWeightsDocument | None = None
+    limit: MoveLimitDocument | None = None
+    machine: NumberByPair | None = Field(
+        None, description="Cost by old and new node path, or the name of a table with columns from, to, cost."
+    )
+
+
+class ReserveDocument(Strict):
+    """Every domain of the level must be replaceable by what is free outside it."""
+
+    level: Name
+    resources: list[Name] = Field([], description="Default: every resource that nodes have a capacity of.")
+
+
+class DistancesDocument(Strict):
+    """Distance of two nodes, for the goal traffic."""
+
+    weights: dict[str, Number] = Field({}, description="Weight of crossing an uplink, by level.")
+    matrix: NumberByPair | None = Field(
+        None, description="Distance by node path and node path, or the name of a table: from, to, distance."
+    )
+
+
+class CurrentDocument(Strict):
+    """Members that run somewhere now."""
+
+    class_: Name = Field(alias="class")
+    first: Whole = Field(0, description="Number of the first of them.")
+    count: Whole = Field(1, description="How many.")
+    mode: Name | None = Field(None, description="Default: the first mode of the class.")
+    node: Name = Field(description="Path of the node.")
+
+
+Current = Annotated[
+    Annotated[Name, Tag("(text)")] | Annotated[list[CurrentDocument], Tag("(list)")],
+    Discriminator(list_or_text),
+]
+
+
+class InstanceDocument(Strict):
+    """An allocation problem: a topology of resources, and the workloads to place on it."""
+
+    format: Literal["allocator/v1"] = Field(description="Version of this format.")
+    name: Name | None = Field(None, description="Name of the instance. Default: the file's.")
+    model: Name | None = Field(None, description="Optimisation model used when none is named.")
+    resources: dict[str, ResourceDocument] = {}
+    topology: list[DomainDocument] = []
+    workloads: list[WorkloadDocument] = []
+    teams: list[TeamDocument] = []
+    flows: list[FlowDocument] = []
+    services: list[dict[str, Any]] = Field([], description="Kept for later: must be empty.")
+    balance: OneOrMany[BalanceDocument] = []
+    moves: MovesDocument | None = None
+    reserve: OneOrMany[ReserveDocument] = []
+    distances: DistancesDocument | None = None
+    current: Current | None = Field(None, description="A plan file, or a list: where members run now.")
+    tables: dict[str, Name] = Field(
+        {},
+        description="CSV files beside this file. workloads and flows: one row an entry, a column a key (requests.cpu); "
+        "costs: class, node, cost; distances: from, to, distance; other names are referred to.",
+        examples=[{"workloads": "items.csv"}],
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON schema of the instance document, for editors and other tools."""
+    schema = InstanceDocument.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "allocator instance"}

@@ -31,11 +31,13 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """bit/s by domain index. ``binding``: granted fractions that bind a member's rate, those of its flows with load.
+    """Loads in bit/s by domain index, and the granted fractions that bind the members' rates (equation 6).
 
-    ``offered_up``, ``granted_up``: towards the root on the domain's uplink; ``_down``: the other way.
-    ``inside``: granted traffic whose lowest common domain is exactly this one.
-    ``class_theta[workload]``, ``member_theta[workload, member]``: smallest fraction; missing: none binds.
+    Attributes
+    ----------
+    offered_up, granted_up : towards the root on the domain's uplink; ``_down``: the other way.
+    inside : granted traffic whose lowest common domain is exactly this one.
+    class_theta, member_theta : smallest fraction of the flows of a class, of a member; missing: none binds.
     """
 
     offered_up: Mapping[int, Fraction]
@@ -106,33 +108,33 @@ def traffic_of(
     collector = _Collector()
     parents = [domain.parent for domain in instance.domains]
     for team in flows.teams:
-        placed = [member for member in team.members if standing.node_of(*member) != NOWHERE]
-        if len(placed) < 2 or not team.rate:
+        if len(team.members) < 2 or not team.rate:
             continue
         theta = grants.get(team.key, Fraction(0))
-        collector.bind_members(placed, theta)
+        collector.bind_members(team.members, theta)
+        placed = [member for member in team.members if standing.node_of(*member) != NOWHERE]
         counts = domain_counts(Counter(standing.node_of(*member) for member in placed), chains)
         _within_group(collector.tally(team.rate, theta), counts, len(placed), parents)
     for pair in flows.pairs:
-        source, target = standing.node_of(*pair.source), standing.node_of(*pair.target)
-        if NOWHERE in (source, target) or not pair.rate:
+        if not pair.rate:
             continue
         theta = grants.get(pair.key, Fraction(0))
         collector.bind_members((pair.source, pair.target), theta)
-        _one_pair(collector.tally(pair.rate, theta), chains[source], chains[target])
+        source, target = standing.node_of(*pair.source), standing.node_of(*pair.target)
+        if NOWHERE not in (source, target):
+            _one_pair(collector.tally(pair.rate, theta), chains[source], chains[target])
     per_class = _class_counts(instance, standing, chains) if flows.groups else []
     for group in flows.groups:
-        sources, targets = per_class[group.source], per_class[group.target]
-        num_sources, num_targets = sources[0], targets[0]  # the root, domain 0, holds everybody
         same = group.source == group.target
-        if not group.rate or num_sources == 0 or num_targets <= same:
+        if not group.rate or instance.workloads[group.target].count <= same:
             continue
         theta = grants.get(group.key, Fraction(0))
         collector.bind_class(group.source, theta)
         collector.bind_class(group.target, theta)
         tally = collector.tally(group.rate, theta)
+        sources, targets = per_class[group.source], per_class[group.target]
         if same:
-            _within_group(tally, sources, num_sources, parents)
+            _within_group(tally, sources, sources[0], parents)  # the root, domain 0, holds everybody
         else:
             _between_groups(tally, sources, targets, parents)
     return collector.finish()

@@ -35,9 +35,13 @@ class Usage:
     members: tuple[int, ...]
     watts: tuple[Fraction, ...]
 
+    def own(self, instance: Instance, domain: int, resource: str) -> Fraction:
+        """U_dr in base units: the members' shares."""
+        return base_units(self.shares[domain].get(resource, 0), instance.resources[resource].exponent)
+
     def used(self, instance: Instance, domain: int, resource: str) -> Fraction:
-        """Use in base units; that of ``power`` includes the draw of the nodes."""
-        own = base_units(self.shares[domain].get(resource, 0), instance.resources[resource].exponent)
+        """What counts against a capacity, in base units: for ``power`` the draw of the nodes as well."""
+        own = self.own(instance, domain, resource)
         return own + self.watts[domain] if resource == POWER else own
 
 

@@ -1,4 +1,7 @@
-"""Goals on the use of resources: ``peak`` (21), ``overload`` (22) and ``balance`` (23)."""
+"""Goals on the use of resources: ``peak`` (21), ``overload`` (22) and ``balance`` (23).
+
+They count the members' shares alone: neither what leaving members still hold nor, for ``power``, the draw of nodes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def peak(situation: Situation, goal: Goal) -> Fraction:
         for resource, capacity in domain.capacity.items():
             wanted = resource in goal.resources if goal.resources else resource != POWER
             if wanted and capacity > 0:
-                used = situation.usage.used(instance, domain.index, resource)
+                used = situation.usage.own(instance, domain.index, resource)
                 highest = max(highest, used / situation.base(resource, capacity))
     return highest
 
@@ -30,7 +33,7 @@ def overload(situation: Situation, goal: Goal) -> Fraction:  # noqa: ARG001 - go
     instance, total = situation.instance, Fraction(0)
     for domain in instance.domains:
         for resource, safety in domain.safety.items():
-            excess = situation.usage.used(instance, domain.index, resource) - situation.base(resource, safety)
+            excess = situation.usage.own(instance, domain.index, resource) - situation.base(resource, safety)
             total += instance.resources[resource].overload * max(Fraction(0), excess)
     return total
 
@@ -42,7 +45,7 @@ def balance(situation: Situation, goal: Goal) -> Fraction:  # noqa: ARG001 - goa
         for domain in instance.domains_of(triple.level):
             free = [
                 situation.base(resource, domain.capacity.get(resource, 0))
-                - situation.usage.used(instance, domain.index, resource)
+                - situation.usage.own(instance, domain.index, resource)
                 for resource in (triple.first, triple.second)
             ]
             total += triple.weight * max(Fraction(0), triple.target * free[0] - free[1])

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from allocator.instance.entities import Instance
 from allocator.model.entities import Model
 
-__all__ = ["Block", "Compiled", "GroupTraffic", "PairTraffic", "TeamTraffic"]
+__all__ = ["Block", "Compiled", "GangUnit", "GroupTraffic", "PairTraffic", "TeamTraffic"]
 
 Int64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -36,6 +36,20 @@ class Block:
     team: int = -1  # index into Compiled.teams
     current_node: int = -1  # node index; -1: not running now
     current_option: int = -1  # option index
+
+
+@dataclass(frozen=True, slots=True)
+class GangUnit:
+    """``replicas`` interchangeable gangs of ``size`` members made of ``blocks``; each stands in one domain of ``level``.
+
+    One unit a class, or one unit a gang (replicas = 1, blocks split by current node) when some member runs already.
+    """
+
+    workload: int
+    size: int
+    replicas: int
+    level: str
+    blocks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +98,9 @@ class Compiled:
     node_kind : int64[N], index into ``kinds``.
     capacity, safety, pool : int64[D, R], -1 where not stated. ``capacity`` of resource ``power`` is kept as stated.
     limit : int64[D, R], effective limit of family ``capacity``: capacity, or the current use where that is higher
-        (``overfull``), -1 where there is none. All -1 when the model ignores ``capacity``.
+        (``overfull``), -1 where there is none. All -1 when the model ignores ``capacity``. At nodes under a pool of
+        the resource it is -1 too: there ``pool_limit`` of the pool's domain rules.
+    pool_limit : int64[D, R], like ``limit`` for pools.
     overfull : bool[D], domains no new member may enter (family ``capacity``, overfull start).
     first_option : int64[W + 1], options of workload w are first_option[w]:first_option[w + 1].
     option_workload, option_mode : int64[O].
@@ -109,6 +125,7 @@ class Compiled:
     safety: Int64
     pool: Int64
     limit: Int64
+    pool_limit: Int64
     overfull: Bool
     first_option: Int64
     option_workload: Int64
@@ -122,6 +139,7 @@ class Compiled:
     teams: tuple[TeamTraffic, ...]
     pairs: tuple[PairTraffic, ...]
     groups: tuple[GroupTraffic, ...]
+    gangs: tuple[GangUnit, ...]
 
     @property
     def num_nodes(self) -> int:

@@ -1,0 +1,170 @@
+"""Reduction: members split into blocks of exchangeable ones, and the teams, flows and gangs over those blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from allocator.compiled.entities import Block, GangUnit, GroupTraffic, PairTraffic, TeamTraffic
+from allocator.instance.entities import Instance, WorkloadClass
+from allocator.model.entities import Model
+from allocator.model.families import Family
+from allocator.plan.entities import flow_endpoint
+
+__all__ = ["Reduction", "reduce_members"]
+
+Key = tuple[int, int, int, int, int]  # team, current node, current option, pair member, gang
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Blocks and what stands on them."""
+
+    blocks: tuple[Block, ...]
+    teams: tuple[TeamTraffic, ...]
+    pairs: tuple[PairTraffic, ...]
+    groups: tuple[GroupTraffic, ...]
+    gangs: tuple[GangUnit, ...]
+
+
+def reduce_members(instance: Instance, model: Model, first_option: Mapping[int, int] | np.ndarray) -> Reduction:  # type: ignore[type-arg]
+    """Partition the members of every class into blocks; see ``Block`` for what keeps members apart."""
+    pair_members = _pair_members(instance)
+    team_ranges, team_names = _team_ranges(instance)
+    blocks: list[Block] = []
+    gangs: list[GangUnit] = []
+    team_blocks: list[list[int]] = [[] for _ in team_names]
+    for workload in instance.workloads:
+        current = _current_ranges(instance, workload, int(first_option[workload.index]))
+        by_gang = workload.placement.gang is not None and bool(current) and Family.GANG not in model.ignore
+        merged: dict[Key, list[tuple[int, int]]] = {}
+        size = workload.placement.gang.size if by_gang and workload.placement.gang else 0
+        for first, count, key in _segments(
+            workload, team_ranges.get(workload.name, []), current, pair_members.get(workload.name, set()), size
+        ):
+            runs = merged.setdefault(key, [])
+            if runs and sum(runs[-1]) == first:
+                runs[-1] = (runs[-1][0], runs[-1][1] + count)
+            else:
+                runs.append((first, count))
+        of_gang: dict[int, list[int]] = {}
+        for (team, node, option, _, gang), runs in merged.items():
+            index = len(blocks)
+            total = sum(count for _, count in runs)
+            blocks.append(Block(index, workload.index, total, tuple(runs), team, node, option))
+            if team >= 0:
+                team_blocks[team].append(index)
+            of_gang.setdefault(gang, []).append(index)
+        rule = workload.placement.gang
+        if rule is not None and Family.GANG not in model.ignore:
+            replicas = 1 if by_gang else workload.count // rule.size
+            gangs.extend(
+                GangUnit(workload.index, rule.size, replicas, rule.level, tuple(of_gang[gang]))
+                for gang in sorted(of_gang)
+                if of_gang[gang]
+            )
+    teams = tuple(
+        TeamTraffic(index, name, tuple(team_blocks[index]), size, rate)
+        for index, (name, size, rate) in enumerate(team_names)
+    )
+    pairs = _pairs(instance, blocks)
+    return Reduction(tuple(blocks), teams, pairs, _groups(instance), tuple(gangs))
+
+
+def _team_ranges(
+    instance: Instance,
+) -> tuple[dict[str, list[tuple[int, int, int]]], list[tuple[str, int, Fraction]]]:
+    ranges: dict[str, list[tuple[int, int, int]]] = {}
+    names: list[tuple[str, int, Fraction]] = []
+    for team in instance.teams:
+        for number in range(team.count):
+            index = len(names)
+            names.append((flow_endpoint(team.name, number), team.size, team.rate))
+            for workload, members in team.members.items():
+                start = team.offsets[workload] + number * members
+                ranges.setdefault(workload, []).append((start, members, index))
+    for found in ranges.values():
+        found.sort()
+    return ranges, names
+
+
+def _pair_members(instance: Instance) -> dict[str, set[int]]:
+    members: dict[str, set[int]] = {}
+    for flow in instance.flows:
+        if flow.pattern == "pairs":
+            for i, j, _ in flow.pairs:
+                members.setdefault(flow.source, set()).add(i)
+                members.setdefault(flow.target, set()).add(j)
+    return members
+
+
+def _current_ranges(
+    instance: Instance, workload: WorkloadClass, first_option: int
+) -> list[tuple[int, int, tuple[int, int]]]:
+    modes = {mode.name: index for index, mode in enumerate(workload.modes)}
+    return sorted(
+        (c.first, c.count, (instance.node_index[c.node], first_option + modes[c.mode]))
+        for c in instance.current or ()
+        if c.workload == workload.name
+    )
+
+
+def _segments(
+    workload: WorkloadClass,
+    teams: list[tuple[int, int, int]],
+    current: list[tuple[int, int, tuple[int, int]]],
+    pair_members: set[int],
+    gang_size: int,
+) -> Iterator[tuple[int, int, Key]]:
+    """Yield (first, count, key) runs in order of member number; within a run all members share the key."""
+    cuts = {0, workload.count}
+    cuts.update(bound for first, count, _ in teams for bound in (first, first + count))
+    cuts.update(bound for first, count, _ in current for bound in (first, first + count))
+    cuts.update(bound for member in pair_members for bound in (member, member + 1))
+    if gang_size:
+        cuts.update(range(0, workload.count, gang_size))
+    bounds = sorted(cut for cut in cuts if 0 <= cut <= workload.count)
+    team_at = current_at = 0
+    for first, end in zip(bounds, bounds[1:], strict=False):
+        while team_at < len(teams) and sum(teams[team_at][:2]) <= first:
+            team_at += 1
+        while current_at < len(current) and current[current_at][0] + current[current_at][1] <= first:
+            current_at += 1
+        team = teams[team_at][2] if team_at < len(teams) and teams[team_at][0] <= first else -1
+        here = current[current_at] if current_at < len(current) and current[current_at][0] <= first else None
+        node, option = here[2] if here else (-1, -1)
+        member = first if first in pair_members else -1
+        yield first, end - first, (team, node, option, member, first // gang_size if gang_size else -1)
+
+
+def _pairs(instance: Instance, blocks: list[Block]) -> tuple[PairTraffic, ...]:
+    block_of = {(block.workload, block.ranges[0][0]): block.index for block in blocks if block.count == 1}
+    index = {workload.name: workload.index for workload in instance.workloads}
+    rates: dict[tuple[int, int], Fraction] = {}
+    names: dict[tuple[int, int], tuple[str, str]] = {}
+    for flow in instance.flows:
+        for i, j, rate in flow.pairs:
+            source, target = block_of[index[flow.source], i], block_of[index[flow.target], j]
+            if source == target or rate == 0:
+                continue
+            rates[source, target] = rates.get((source, target), Fraction(0)) + rate
+            names[source, target] = (flow_endpoint(flow.source, i), flow_endpoint(flow.target, j))
+    return tuple(PairTraffic(source, target, *names[source, target], rate) for (source, target), rate in rates.items())
+
+
+def _groups(instance: Instance) -> tuple[GroupTraffic, ...]:
+    groups: list[GroupTraffic] = []
+    for flow in instance.flows:
+        if flow.pattern == "pairs":
+            continue
+        source, target = instance.workload_by_name[flow.source], instance.workload_by_name[flow.target]
+        receivers = target.count - (1 if source is target else 0)
+        if receivers == 0 or source.count == 0 or flow.rate == 0:
+            continue
+        rate = flow.rate / receivers if flow.pattern == "spread" else flow.rate
+        names = flow_endpoint(flow.source), flow_endpoint(flow.target)
+        groups.append(GroupTraffic(source.index, target.index, *names, rate))
+    return tuple(groups)

@@ -1,0 +1,125 @@
+"""Arrays of the topology and the effective limits of families ``capacity`` and ``pool`` (equations 4, 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from allocator.instance.entities import Domain, Instance, Role
+from allocator.model.entities import Model
+from allocator.model.families import Family
+
+__all__ = ["Limits", "TopologyArrays", "limits_of", "topology_arrays"]
+
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TopologyArrays:
+    """See ``Compiled`` for shapes and meaning."""
+
+    parent: Int64
+    first_node: Int64
+    end_node: Int64
+    end_domain: Int64
+    node_domain: Int64
+    node_kind: Int64
+    capacity: Int64
+    safety: Int64
+    pool: Int64
+    compute_resource: Int64
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Effective limits; ``path_limit``: int64[N, R], the least limit at or above a node for one member, 0 if none."""
+
+    limit: Int64
+    pool_limit: Int64
+    overfull: npt.NDArray[np.bool_]
+    path_limit: Int64
+
+
+def _amounts(domains: Sequence[Domain], field: str, column: Mapping[str, int]) -> Int64:
+    table = np.full((len(domains), len(column)), -1, dtype=np.int64)
+    for row, domain in enumerate(domains):
+        for name, amount in getattr(domain, field).items():
+            table[row, column[name]] = amount
+    return table
+
+
+def topology_arrays(instance: Instance, kinds: Sequence[str], column: Mapping[str, int]) -> TopologyArrays:
+    """Build the topology arrays. ``column``: resource name to column."""
+    domains = instance.domains
+    kind_index = {kind: index for index, kind in enumerate(kinds)}
+    capacity = _amounts(domains, "capacity", column)
+    node_domain = np.array([node.index for node in instance.nodes], dtype=np.int64)
+    compute = [column[name] for name, resource in instance.resources.items() if resource.role is Role.COMPUTE]
+    compute_resource = np.full(len(node_domain), -1, dtype=np.int64)
+    for node, domain in enumerate(node_domain):
+        positive = [r for r in compute if capacity[domain, r] > 0]
+        if positive:
+            compute_resource[node] = positive[0]
+    return TopologyArrays(
+        parent=np.array([-1 if d.parent is None else d.parent for d in domains], dtype=np.int64),
+        first_node=np.array([d.first_node for d in domains], dtype=np.int64),
+        end_node=np.array([d.end_node for d in domains], dtype=np.int64),
+        end_domain=np.array([d.end_domain for d in domains], dtype=np.int64),
+        node_domain=node_domain,
+        node_kind=np.array([kind_index[node.kind or ""] for node in instance.nodes], dtype=np.int64),
+        capacity=capacity,
+        safety=_amounts(domains, "safety", column),
+        pool=_amounts(domains, "pool", column),
+        compute_resource=compute_resource,
+    )
+
+
+def limits_of(
+    instance: Instance, model: Model, arrays: TopologyArrays, resources: Sequence[str], current_use: Int64
+) -> Limits:
+    """Effective limits. ``current_use``: int64[N, R], old floors of the members that run on each node now."""
+    num_domains, num_resources = arrays.capacity.shape
+    num_nodes = len(arrays.node_domain)
+    prefix = np.vstack([np.zeros((1, num_resources), dtype=np.int64), np.cumsum(current_use, axis=0)])
+    use = prefix[arrays.end_node] - prefix[arrays.first_node]  # int64[D, R]
+    overfull = np.zeros(num_domains, dtype=np.bool_)
+    limit = arrays.capacity.copy()
+    pool_limit = np.full_like(arrays.pool, -1) if Family.POOL in model.ignore else arrays.pool.copy()
+    if Family.CAPACITY in model.ignore:
+        none = np.full_like(limit, -1)
+        endless = np.full((num_nodes, num_resources), np.iinfo(np.int64).max, dtype=np.int64)
+        return Limits(none, none, overfull, endless)
+    power = [r for r, name in enumerate(resources) if name == "power"]
+    own = np.where(limit[arrays.node_domain] >= 0, limit[arrays.node_domain], 0)  # int64[N, R], a node's own amount
+    reach = limit[arrays.node_domain].copy()  # what one member may use of the node itself, -1: not limited here
+    for domain, r in zip(*np.nonzero(pool_limit >= 0), strict=True):
+        nodes = slice(int(arrays.first_node[domain]), int(arrays.end_node[domain]))
+        excess = int(np.maximum(0, current_use[nodes, r] - own[nodes, r]).sum())
+        if excess > pool_limit[domain, r]:
+            pool_limit[domain, r] = excess
+            overfull[domain] = True
+        reach[nodes, r] = own[nodes, r] + pool_limit[domain, r]
+        limit[arrays.node_domain[nodes], r] = -1
+    over = (limit >= 0) & (use > limit)
+    over[:, power] = False
+    limit = np.where(over, use, limit)
+    overfull |= over.any(axis=1)
+    pooled = arrays.capacity[arrays.node_domain] != limit[arrays.node_domain]
+    reach = np.where(pooled & (limit[arrays.node_domain] < 0), reach, limit[arrays.node_domain])
+    return Limits(limit, pool_limit, overfull, _path_limit(arrays, limit, reach))
+
+
+def _path_limit(arrays: TopologyArrays, limit: Int64, reach: Int64) -> Int64:
+    """Least limit at or above each node; 0 where nobody states one (the node has none of the resource)."""
+    endless = np.iinfo(np.int64).max
+    above = np.full(limit.shape, endless, dtype=np.int64)
+    stated = np.where(limit >= 0, limit, endless)
+    for domain in range(len(arrays.parent)):  # preorder: parents come first
+        parent = int(arrays.parent[domain])
+        above[domain] = stated[domain] if parent < 0 else np.minimum(stated[domain], above[parent])
+    nodes = above[arrays.node_domain]
+    nodes = np.where(reach >= 0, np.minimum(nodes, reach), nodes)
+    return np.where(nodes == endless, 0, nodes)

@@ -1,0 +1,86 @@
+"""Use of resources by an assignment in counts, exact integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from allocator.compiled.entities import Compiled
+from allocator.model.families import Family
+
+__all__ = ["Counts", "Shares", "domain_use", "node_use", "overdrawn", "share_of"]
+
+Counts = Mapping[tuple[int, int, int], int]
+Shares = Mapping[tuple[int, int, int, int], int]
+
+
+def share_of(compiled: Compiled, counts: Counts, shares: Shares, key: tuple[int, int, int], r: int) -> int:
+    """Total share of resource r of the members of (block, option, node)."""
+    _, option, node = key
+    floor = int(compiled.floor[option, compiled.node_kind[node], r])
+    return shares.get((*key, r), floor * counts[key])
+
+
+def node_use(compiled: Compiled, counts: Counts, shares: Shares, *, transient: bool = False) -> list[list[int]]:
+    """U[N][R]; with ``transient``, plus the old floors of members that leave (equation 8)."""
+    num_resources = len(compiled.resources)
+    use = [[0] * num_resources for _ in range(compiled.num_nodes)]
+    for key, count in counts.items():
+        _, option, node = key
+        floors = compiled.floor[option, compiled.node_kind[node]].tolist()
+        row = use[node]
+        for r in range(num_resources):
+            row[r] += shares.get((*key, r), floors[r] * count)
+    if transient and Family.TRANSIENT not in compiled.model.ignore:
+        _add_transient(compiled, counts, use)
+    return use
+
+
+def _add_transient(compiled: Compiled, counts: Counts, use: list[list[int]]) -> None:
+    held = [r for r, name in enumerate(compiled.resources) if compiled.instance.resources[name].transient]
+    if not held:
+        return
+    stay: dict[int, int] = {}
+    for (block, _, node), count in counts.items():
+        if compiled.blocks[block].current_node == node:
+            stay[block] = stay.get(block, 0) + count
+    for block in compiled.blocks:
+        leaving = block.count - stay.get(block.index, 0)
+        if block.current_node >= 0 and leaving:
+            floors = compiled.floor[block.current_option, compiled.node_kind[block.current_node]]
+            for r in held:
+                use[block.current_node][r] += int(floors[r]) * leaving
+
+
+def domain_use(compiled: Compiled, use: list[list[int]]) -> list[list[int]]:
+    """U[D][R] from U[N][R]."""
+    num_resources = len(compiled.resources)
+    total = [[0] * num_resources for _ in range(compiled.num_domains)]
+    for node, row in enumerate(use):
+        total[int(compiled.node_domain[node])] = list(row)
+    for domain in range(compiled.num_domains - 1, 0, -1):  # preorder: children come after their parent
+        parent = total[int(compiled.parent[domain])]
+        for r, amount in enumerate(total[domain]):
+            parent[r] += amount
+    return total
+
+
+def overdrawn(compiled: Compiled, counts: Counts, shares: Shares) -> list[tuple[int, int]]:
+    """(domain, resource) pairs whose capacity limit the assignment exceeds; ``power`` is left to its own family."""
+    use = node_use(compiled, counts, shares, transient=True)
+    total = domain_use(compiled, use)
+    power = compiled.resources.index("power") if "power" in compiled.resources else -1
+    found = []
+    for domain in range(compiled.num_domains):
+        for r in range(len(compiled.resources)):
+            limit = int(compiled.limit[domain, r])
+            if r != power and limit >= 0 and total[domain][r] > limit:
+                found.append((domain, r))
+            pool = int(compiled.pool_limit[domain, r])
+            if pool >= 0:
+                drawn = 0
+                for node in range(int(compiled.first_node[domain]), int(compiled.end_node[domain])):
+                    own = max(0, int(compiled.capacity[compiled.node_domain[node], r]))
+                    drawn += max(0, use[node][r] - own)
+                if drawn > pool:
+                    found.append((domain, r))
+    return found

@@ -1,0 +1,1 @@
+"""Goals as linear terms over the formulation's variables, one function per goal id."""

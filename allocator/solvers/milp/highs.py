@@ -1,0 +1,201 @@
+"""HiGHS driven directly: the matrix handed over once, then one run a level. Knows no family.
+
+Owns callbacks, MIP starts, interruption and the reading of statuses.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+
+from allocator.errors import InternalError
+from allocator.solvers.budget import Budget
+from allocator.solvers.milp.build import Matrix
+
+__all__ = ["HighsRun", "Outcome", "Stop"]
+
+Float = npt.NDArray[np.float64]
+POLL_SECONDS = 0.05
+GRACE_SECONDS = 0.7
+
+
+class Stop(StrEnum):
+    """Why a run ended."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    TIME_LIMIT = "time_limit"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """End of one run: values of all columns or None, and a bound on the objective or None."""
+
+    stop: Stop
+    solution: Float | None
+    bound: float | None
+
+
+_STATUS = {
+    highspy.HighsModelStatus.kOptimal: Stop.OPTIMAL,
+    highspy.HighsModelStatus.kModelEmpty: Stop.OPTIMAL,
+    highspy.HighsModelStatus.kInfeasible: Stop.INFEASIBLE,
+    highspy.HighsModelStatus.kUnboundedOrInfeasible: Stop.INFEASIBLE,  # every objective of ours is bounded
+    highspy.HighsModelStatus.kUnbounded: Stop.UNBOUNDED,
+    highspy.HighsModelStatus.kTimeLimit: Stop.TIME_LIMIT,
+    highspy.HighsModelStatus.kInterrupt: Stop.INTERRUPTED,
+    highspy.HighsModelStatus.kHighsInterrupt: Stop.INTERRUPTED,
+    highspy.HighsModelStatus.kSolutionLimit: Stop.TIME_LIMIT,
+    highspy.HighsModelStatus.kIterationLimit: Stop.TIME_LIMIT,
+    highspy.HighsModelStatus.kObjectiveBound: Stop.OPTIMAL,
+    highspy.HighsModelStatus.kObjectiveTarget: Stop.OPTIMAL,
+}
+
+
+class HighsRun:
+    """One model in HiGHS. ``on_incumbent(objective)`` and ``on_bound(bound)`` are called from the solving thread."""
+
+    def __init__(self, matrix: Matrix, *, seed: int, threads: int) -> None:
+        self.matrix = matrix
+        self.solver = highspy.Highs()
+        self._set("output_flag", True)
+        self._set("log_to_console", False)
+        self._set("random_seed", seed % 2147483647)
+        self._set("threads", threads)
+        model = highspy.HighsLp()
+        model.num_col_ = len(matrix.column_lower)
+        model.num_row_ = len(matrix.row_lower)
+        model.col_cost_ = np.zeros(model.num_col_)
+        model.col_lower_ = matrix.column_lower
+        model.col_upper_ = matrix.column_upper
+        model.row_lower_ = matrix.row_lower
+        model.row_upper_ = matrix.row_upper
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_ = matrix.indptr
+        model.a_matrix_.index_ = matrix.indices
+        model.a_matrix_.value_ = matrix.values
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        model.integrality_ = [kinds[bool(flag)] for flag in matrix.integral]
+        self._require(self.solver.passModel(model), "passModel")
+        self.num_rows = model.num_row_
+
+    def _set(self, name: str, value: Any) -> None:
+        self._require(self.solver.setOptionValue(name, value), f"option {name}")
+
+    def _require(self, status: Any, what: str) -> None:
+        if status == highspy.HighsStatus.kError:
+            raise InternalError(f"HiGHS refused {what}")
+
+    def add_row(self, lower: float, upper: float, row: dict[int, float]) -> None:
+        """Append a row."""
+        index = np.fromiter(row, dtype=np.int32, count=len(row))
+        value = np.fromiter(row.values(), dtype=np.float64, count=len(row))
+        self._require(self.solver.addRow(lower, upper, len(row), index, value), "addRow")
+
+    def run(
+        self,
+        cost: Float,
+        *,
+        minimise: bool,
+        budget: Budget,
+        relative_gap: float,
+        absolute_gap: float,
+        start: Float | None,
+        on_incumbent: Callable[[float], None],
+        on_bound: Callable[[float], None],
+        options: dict[str, Any] | None = None,
+    ) -> Outcome:
+        """Optimise one objective. ``start``: values of all columns, NaN where unknown."""
+        solver = self.solver
+        sense = highspy.ObjSense.kMinimize if minimise else highspy.ObjSense.kMaximize
+        self._require(solver.changeObjectiveSense(sense), "sense")
+        everyone = np.arange(len(cost), dtype=np.int32)
+        self._require(solver.changeColsCost(len(cost), everyone, cost), "costs")
+        self._set("mip_rel_gap", relative_gap)
+        self._set("mip_abs_gap", absolute_gap)
+        remaining = budget.remaining()
+        if remaining != float("inf"):
+            # HiGHS counts its run time over all runs of one object
+            self._set("time_limit", solver.getRunTime() + remaining)
+        for name, value in (options or {}).items():
+            self._set(name, value)
+        if start is not None:
+            known = np.nonzero(~np.isnan(start))[0].astype(np.int32)
+            self._require(solver.setSolution(len(known), known, start[known]), "setSolution")
+        status = self._run_watched(budget, minimise, on_incumbent, on_bound)
+        return self._outcome(status, budget)
+
+    def _run_watched(
+        self, budget: Budget, minimise: bool, on_incumbent: Callable[[float], None], on_bound: Callable[[float], None]
+    ) -> Any:
+        """Run on a thread of its own, so that a signal or the clock can stop it at any moment."""
+        solver = self.solver
+        stop = threading.Event()
+        best = [np.inf if minimise else -np.inf, -np.inf if minimise else np.inf]
+
+        def improving(event: Any) -> None:
+            best[0] = event.data_out.objective_function_value
+            on_incumbent(best[0])
+
+        def progress(event: Any) -> None:
+            bound = event.data_out.mip_dual_bound
+            if np.isfinite(bound) and (bound > best[1] if minimise else bound < best[1]):
+                best[1] = bound
+                on_bound(bound)
+            if stop.is_set():
+                event.data_in.user_interrupt = True
+
+        def interrupt(event: Any) -> None:
+            if stop.is_set():
+                event.data_in.user_interrupt = True
+
+        result: list[Any] = []
+        subscriptions = (
+            (solver.cbMipImprovingSolution, improving),
+            (solver.cbMipLogging, progress),
+            (solver.cbMipInterrupt, progress),
+            (solver.cbSimplexInterrupt, interrupt),
+            (solver.cbIpmInterrupt, interrupt),
+        )
+        for callback, function in subscriptions:
+            callback.subscribe(function)
+        try:
+            thread = threading.Thread(target=lambda: result.append(highspy._core._Highs.run(solver)), daemon=True)
+            thread.start()
+            while thread.is_alive():
+                thread.join(POLL_SECONDS)
+                if budget.exhausted:
+                    stop.set()
+        finally:
+            stop.set()
+            thread.join()
+            for callback, function in subscriptions:
+                callback.unsubscribe(function)
+        self._require(result[0] if result else highspy.HighsStatus.kError, "run")
+        return solver.getModelStatus()
+
+    def _outcome(self, status: Any, budget: Budget) -> Outcome:
+        if status not in _STATUS:
+            raise InternalError(f"HiGHS ended with a status this package does not know: {status}")
+        stop = _STATUS[status]
+        if stop is Stop.UNBOUNDED:
+            raise InternalError("HiGHS calls a bounded model unbounded")
+        info = self.solver.getInfo()
+        has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        solution = np.array(self.solver.getSolution().col_value) if has_solution else None
+        integral = bool(self.matrix.integral.any())
+        bound = info.mip_dual_bound if integral else (info.objective_function_value if stop is Stop.OPTIMAL else None)
+        if bound is not None and not np.isfinite(bound):
+            bound = None
+        if stop is Stop.INTERRUPTED and not budget.interrupted:
+            stop = Stop.TIME_LIMIT
+        return Outcome(stop, solution, bound)

@@ -1,0 +1,98 @@
+"""Use of resources as linear terms: family ``shares`` (equation 3) and the sums U_dr every other family reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allocator.model.families import Family
+from allocator.solvers.milp.formulation import Entry, Formulation
+from allocator.solvers.milp.terms import Terms
+
+__all__ = ["add_shares", "share_unit", "total_share", "transient_use", "usage"]
+
+
+def share_unit(form: Formulation, resource: int) -> int:
+    """Amount that one unit of an extra-share variable stands for: keeps coefficients near 1."""
+    largest = int(form.compiled.capacity[:, resource].max(initial=1))
+    return int(10 ** max(0, len(str(max(largest, 1))) - 4))
+
+
+def add_shares(form: Formulation) -> None:
+    """Variables e[b, o, h, r] >= 0: share above the floors, in ``share_unit`` amounts, where a rate can use it."""
+    compiled = form.compiled
+    extra: dict[tuple[int, int, int, int], Any] = {}
+    form.cache["extra"] = extra
+    if not compiled.model.has_rate_goals:
+        return
+    for r in range(len(compiled.resources)):
+        unit = share_unit(form, r)
+        users = [w.index for w in compiled.instance.workloads if compiled.uses_shares(w.index, r)]
+        for entry in form.entries:
+            if int(compiled.option_workload[entry.option]) not in users:
+                continue
+            kind = compiled.node_kind[entry.node]
+            floor = int(compiled.floor[entry.option, kind, r])
+            ceiling = _ceiling(form, entry, r)
+            if ceiling is None or ceiling <= floor:
+                continue
+            variable = form.real("shares")
+            extra[entry.block, entry.option, entry.node, r] = variable
+            form.at_most("shares", Terms([(unit, variable), (floor - ceiling, entry.variable)]), 0)
+
+
+def _ceiling(form: Formulation, entry: Entry, r: int) -> int | None:
+    """Ceiling of one member's share: as stated, else the capacity of the nearest domain that states one."""
+    compiled = form.compiled
+    stated = int(compiled.ceiling[entry.option, compiled.node_kind[entry.node], r])
+    if stated >= 0:
+        return stated
+    for domain in form.path_up(entry.node):
+        if compiled.capacity[domain, r] >= 0:
+            return int(compiled.capacity[domain, r])
+    return None
+
+
+def total_share(form: Formulation, entry: Entry, r: int) -> Terms:
+    """Total share of resource r of the members of an entry, in amounts."""
+    compiled = form.compiled
+    floor = int(compiled.floor[entry.option, compiled.node_kind[entry.node], r])
+    terms = Terms([(floor, entry.variable)])
+    variable = form.cache["extra"].get((entry.block, entry.option, entry.node, r))
+    if variable is not None:
+        terms.add(share_unit(form, r), variable)
+    return terms
+
+
+def _node_usage(form: Formulation, node: int, r: int) -> Terms:
+    terms = Terms()
+    for entry in form.on_node[node]:
+        terms.extend(total_share(form, entry, r))
+    return terms
+
+
+def usage(form: Formulation, domain: int, r: int) -> Terms:
+    """U_dr: shares of resource r on the nodes of a domain, in amounts."""
+    key = "usage", domain, r
+    if key not in form.cache:
+        terms = Terms()
+        for node in range(int(form.compiled.first_node[domain]), int(form.compiled.end_node[domain])):
+            terms.extend(_node_usage(form, node, r))
+        form.cache[key] = terms
+    found: Terms = form.cache[key]
+    return found
+
+
+def transient_use(form: Formulation, domain: int, r: int) -> Terms:
+    """Old floors held on nodes of the domain by members that leave them (equation 8), in amounts."""
+    compiled = form.compiled
+    terms = Terms()
+    resource = compiled.instance.resources[compiled.resources[r]]
+    if not resource.transient or form.ignores(Family.TRANSIENT):
+        return terms
+    for block in compiled.blocks:
+        node = block.current_node
+        if node >= 0 and compiled.first_node[domain] <= node < compiled.end_node[domain]:
+            old = int(compiled.floor[block.current_option, compiled.node_kind[node], r])
+            terms.constant += old * block.count
+            terms.extend(form.stays(block.index), -old)
+    return terms

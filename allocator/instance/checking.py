@@ -8,9 +8,9 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from allocator.documents.problems import Location, Problems
+from allocator.documents.reading import plain_tree
 from allocator.errors import InputError
-from allocator.instance.problems import Location, Problems
-from allocator.instance.reading import plain_tree
 from allocator.instance.schema.document import FORMAT, InstanceDocument
 
 __all__ = ["check_document"]

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from allocator.documents.problems import Problems
+from allocator.documents.reading import plain_tree, read_document
 from allocator.errors import InputError, Problem
 from allocator.instance.build.current import build_current
 from allocator.instance.build.families import Families
@@ -20,8 +22,6 @@ from allocator.instance.build.workloads import Workloads
 from allocator.instance.checking import check_document
 from allocator.instance.digest import digest_of
 from allocator.instance.entities import Instance
-from allocator.instance.problems import Problems
-from allocator.instance.reading import plain_tree, read_document
 from allocator.instance.schema.document import FORMAT, InstanceDocument
 from allocator.instance.tables import ROW_TABLES, Table, merge_tables, number_matrix
 

@@ -14,9 +14,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from allocator.documents.problems import Location, Problems
+from allocator.documents.reading import read_text
 from allocator.errors import InputError
-from allocator.instance.problems import Location, Problems
-from allocator.instance.reading import read_text
 from allocator.quantities import QuantityError, parse_decimal
 
 __all__ = ["Table", "merge_tables", "number_matrix"]

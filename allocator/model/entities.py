@@ -12,12 +12,16 @@ __all__ = ["Goal", "Level", "Linearization", "Model", "Slack"]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One goal with its weight in its level. ``resources`` and ``at_level`` narrow ``peak`` (empty, None: all)."""
+    """One goal with its weight in its level. ``resources`` and ``at_level`` narrow ``peak`` (empty, None: all).
+
+    ``worst``: of ``p99`` the worst class counts, not the sum.
+    """
 
     id: GoalId
     weight: Fraction = Fraction(1)
     resources: tuple[str, ...] = ()
     at_level: str | None = None
+    worst: bool = False
 
 
 @dataclass(frozen=True, slots=True)

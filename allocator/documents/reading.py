@@ -1,4 +1,4 @@
-"""Bytes of a YAML 1.2 or JSON file to plain maps, lists and text. Owns syntax; knows nothing of instances.
+"""Bytes of a YAML 1.2 or JSON file to plain maps, lists and text. Owns syntax; knows nothing of what is in them.
 
 Scalars stay text (nothing but null is resolved), so that names are always strings and numbers keep every digit. The
 YAML events of libyaml are assembled here without recursion: a duplicate key is reported with its line, and neither

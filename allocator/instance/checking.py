@@ -8,8 +8,8 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from allocator.documents.memory import plain_tree
 from allocator.documents.problems import Location, Problems
-from allocator.documents.reading import plain_tree
 from allocator.errors import InputError
 from allocator.instance.schema.document import FORMAT, InstanceDocument
 
@@ -168,24 +168,24 @@ def _note(error: ValidationError, nulls: frozenset[Location], problems: Problems
 
 
 def _message(finding: Any, location: Location) -> str:
-    kind, context = finding["type"], finding.get("ctx", {})
-    if kind == "allocator":
-        return str(finding["msg"])
     if location == ("format",):
         return f"must be {FORMAT}"
-    if kind == "literal_error":
-        return f"must be one of {context['expected']}"
-    if kind in ("dict_type", "model_type", "model_attributes_type"):
-        return "must be a map"
-    if kind == "list_type":
-        return "must be a list"
-    if kind == "too_short":
-        return f"must have at least {context['min_length']} items"
-    if kind == "too_long":
-        return f"must have at most {context['max_length']} items"
-    if kind == "string_type":
-        return "must be text"
+    context = finding.get("ctx", {})
+    if finding["type"] in _MESSAGES:
+        return _MESSAGES[finding["type"]].format(**context)
     return str(finding["msg"])
+
+
+_MESSAGES = {
+    "literal_error": "must be one of {expected}",
+    "dict_type": "must be a map",
+    "model_type": "must be a map",
+    "model_attributes_type": "must be a map",
+    "list_type": "must be a list",
+    "string_type": "must be text",
+    "too_short": "must have at least {min_length} items",
+    "too_long": "must have at most {max_length} items",
+}
 
 
 def _keys_at(location: Location) -> list[str]:

@@ -35,27 +35,32 @@ def digest_of(instance: Instance) -> str:
 
 
 def _text(value: Any, shared: dict[int, str]) -> str:
-    """Canonical text of a value; maps of copied domains are shared objects and written once."""
+    """Canonical text of a value."""
     kind = value.__class__
-    if kind is str:
-        return json.dumps(value)
-    if kind is int or kind is bool or value is None:
-        return str(value)
     if kind is Fraction:
-        return f"{value.numerator}/{value.denominator}"
-    if kind is tuple:
-        return f"({','.join([_text(item, shared) for item in value])})"
-    if isinstance(value, Mapping):
-        key = id(value)
-        if key not in shared:
-            items = sorted((_text(name, shared), _text(item, shared)) for name, item in value.items())
-            shared[key] = f"{{{','.join([f'{name}:{item}' for name, item in items])}}}"
-        return shared[key]
-    if isinstance(value, (set, frozenset)):
-        return f"{{{','.join(sorted(_text(item, shared) for item in value))}}}"
-    if is_dataclass(value):
-        return f"{kind.__name__}({','.join([_text(getattr(value, name), shared) for name in _names(kind)])})"
-    return json.dumps(str(value))
+        text = f"{value.numerator}/{value.denominator}"
+    elif kind is int or kind is bool or value is None:
+        text = str(value)
+    elif kind is tuple:
+        text = f"({','.join([_text(item, shared) for item in value])})"
+    elif isinstance(value, Mapping):
+        text = _map_text(value, shared)
+    elif isinstance(value, (set, frozenset)):
+        text = f"{{{','.join(sorted(_text(item, shared) for item in value))}}}"
+    elif is_dataclass(value):
+        text = f"{kind.__name__}({','.join([_text(getattr(value, name), shared) for name in _names(kind)])})"
+    else:
+        text = json.dumps(str(value))
+    return text
+
+
+def _map_text(value: Mapping[Any, Any], shared: dict[int, str]) -> str:
+    """Text of a map, sorted by key. The copies of a domain share their maps, which are written once."""
+    key = id(value)
+    if key not in shared:
+        items = sorted((_text(name, shared), _text(item, shared)) for name, item in value.items())
+        shared[key] = f"{{{','.join([f'{name}:{item}' for name, item in items])}}}"
+    return shared[key]
 
 
 _NAMES: dict[type, tuple[str, ...]] = {}

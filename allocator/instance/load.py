@@ -10,8 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from allocator.documents.memory import plain_tree
 from allocator.documents.problems import Problems
-from allocator.documents.reading import plain_tree, read_document
+from allocator.documents.reading import read_document
 from allocator.errors import InputError, Problem
 from allocator.instance.build.current import build_current
 from allocator.instance.build.families import Families

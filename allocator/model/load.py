@@ -7,7 +7,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from allocator.documents.reading import plain_tree, read_document
+from allocator.documents.memory import plain_tree
+from allocator.documents.reading import read_document
 from allocator.errors import ArgumentError
 from allocator.model.document import model_from_tree
 from allocator.model.entities import Model

@@ -78,17 +78,24 @@ def input_file(*suffixes: str) -> Callable[[str], Path]:
 
 
 def output_file(*suffixes: str) -> Callable[[str], Path]:
-    """Type of a file that can be written: its type is known, its folder takes files. Nothing is created to find out."""
+    """Type of a file that can be written: its type is known, its folder takes files (tried with one without a name)."""
 
     def convert(text: str) -> Path:
+        import tempfile
+
         path = _path(text, suffixes)
         if path.is_dir():
             raise click.BadParameter(f"{text!r} is a folder")
         folder = path.resolve().parent
         if not folder.is_dir():
             raise click.BadParameter(f"{text!r} cannot be written: there is no folder {str(folder)!r}")
-        if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        if path.exists() and not os.access(path, os.W_OK):
             raise click.BadParameter(f"{text!r} cannot be written: permission denied")
+        try:
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise click.BadParameter(f"{text!r} cannot be written: {error.strerror}") from error
         return path
 
     return convert

@@ -11,6 +11,7 @@ from typing import Any
 __all__ = ["emit", "emit_json", "is_terminal", "pacify", "terminal_width"]
 
 DEFAULT_WIDTH = 80
+NARROWEST = 60
 WIDEST = 120
 
 
@@ -48,9 +49,9 @@ def is_terminal() -> bool:
 
 
 def terminal_width() -> int:
-    """Columns to fill: the terminal's, at most 120; 80 elsewhere (COLUMNS overrides)."""
+    """Columns to fill: the terminal's, 60 to 120; 80 elsewhere (COLUMNS overrides)."""
     import shutil
 
     if "COLUMNS" in os.environ or sys.stdout.isatty():
-        return max(40, min(shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns, WIDEST))
+        return max(NARROWEST, min(shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns, WIDEST))
     return DEFAULT_WIDTH

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -93,11 +94,14 @@ def command(
                 listeners=() if progress is None else (progress,),
                 budget=budget,
             )
-        del read_seconds
+        seconds = {**result.seconds, "read": read_seconds, "total": budget.elapsed()}
+        result = replace(result, seconds=seconds)
+        written = output is not None and result.plan is not None
+        document = result_document(result, loaded, str(output) if written else None)
         if output is not None and result.plan is not None:
-            write_plan(output, result.plan, loaded)
+            write_plan(output, replace(result.plan, result=document), loaded)
     if as_json:
-        emit_json(result_document(result, loaded))
+        emit_json(document)
     else:
         from allocator.report.summary import summarize
 

@@ -107,7 +107,7 @@ def _workloads(instance: Instance) -> Section | None:
     for workload in shown:
         requests = workload.modes[0].default.requests
         asks = ", ".join(
-            f"{amount(base_units(value, instance.resources[name].exponent), instance.resources[name].unit)} {name}"
+            f"{name} {amount(base_units(value, instance.resources[name].exponent), instance.resources[name].unit)}"
             for name, value in requests.items()
             if value
         )

@@ -38,6 +38,22 @@ def environment(**extra: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **extra}
 
 
+Spawn = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def spawn(tmp_path: Path) -> Spawn:
+    """Start ``python ARGUMENTS`` with pipes, in a fresh folder."""
+
+    def call(*arguments: str | Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, *map(str, arguments)]
+        return subprocess.Popen(
+            command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    return call
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """Run ``allocator ARGUMENTS`` in a fresh folder."""

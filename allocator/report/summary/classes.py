@@ -8,19 +8,25 @@ from allocator.instance.entities import Instance
 from allocator.plan.evaluation import ClassOutcome
 from allocator.plan.result import Result
 from allocator.report.format import number, percent
+from allocator.report.summary.rates import rewards_rates
 from allocator.report.summary.section import Column, Section, Sheet, cut
 
 __all__ = ["section"]
 
 
-def section(result: Result, _instance: Instance) -> Section | None:
-    """A row a class, those that miss most first; None without a plan or without classes."""
+def section(result: Result, instance: Instance) -> Section | None:
+    """A row a class, those that miss most first; None without a plan or without classes.
+
+    Rates are left out where traffic limits them and no goal rewards them: every grant is then 0 (equation 7), and
+    0 tasks/s would say nothing about the plan.
+    """
     if result.evaluation is None or not result.evaluation.classes:
         return None
     outcomes = result.evaluation.classes
-    ordered = sorted(outcomes, key=_missing, reverse=True) if len(outcomes) > 1 else list(outcomes)
-    shown, more = cut(ordered)
     rated = any(outcome.offered for outcome in outcomes)
+    rated = rated and (rewards_rates(result) or not (instance.flows or instance.teams))
+    ordered = sorted(outcomes, key=lambda outcome: _missing(outcome, rated), reverse=True)
+    shown, more = cut(ordered)
     columns = [Column("class"), Column("placed", right=True), Column("of", right=True)]
     if rated:
         columns += [Column("tasks/s", right=True), Column("offered", right=True), Column("served", right=True)]
@@ -34,10 +40,10 @@ def _left_out(more: int) -> tuple[str, ...]:
     return (f"... and {more:,} more, better served than those shown",) if more else ()
 
 
-def _missing(outcome: ClassOutcome) -> Fraction:
+def _missing(outcome: ClassOutcome, rated: bool) -> Fraction:
     """Share of the class that is unplaced, plus the share of its work that is not served."""
     unplaced = Fraction(outcome.count - outcome.placed, outcome.count) if outcome.count else Fraction(0)
-    if not outcome.offered or outcome.rate is None:
+    if not rated or not outcome.offered or outcome.rate is None:
         return unplaced
     return unplaced + 1 - outcome.rate / outcome.offered
 

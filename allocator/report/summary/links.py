@@ -8,6 +8,7 @@ from allocator.instance.entities import Instance
 from allocator.plan.evaluation import LinkUse
 from allocator.plan.result import Result
 from allocator.report.format import amount, percent
+from allocator.report.summary.rates import rewards_rates
 from allocator.report.summary.section import Column, Section, Sheet
 
 __all__ = ["section"]
@@ -19,34 +20,29 @@ _COLUMNS = (
     Column("offered", right=True),
     Column("capacity", right=True),
     Column("load", right=True),
-    Column("granted", right=True),
 )
+_GRANTED = Column("granted", right=True)
 
 
 def section(result: Result, _instance: Instance) -> Section | None:
-    """The uplinks with the highest offered load over capacity; None when nothing crosses a link."""
+    """The uplinks with the highest offered load over capacity; None when nothing crosses a link.
+
+    What is granted is shown only where a goal rewards it: without one every grant is 0 (equation 7).
+    """
     if result.evaluation is None:
         return None
     used = [link for link in result.evaluation.links if link.offered > 0]
     if not used:
         return None
     used.sort(key=lambda link: (-_load(link), -link.offered, link.domain, link.direction))
-    rows = tuple(
-        (
-            link.domain,
-            link.direction,
-            amount(link.offered, "bit/s"),
-            "unlimited" if link.capacity is None else amount(link.capacity, "bit/s"),
-            percent(_load(link)) if link.capacity else "-",
-            amount(link.granted, "bit/s"),
-        )
-        for link in used[:SHOWN]
-    )
+    rated = rewards_rates(result)
+    rows = tuple(_row(link, rated) for link in used[:SHOWN])
+    columns = (*_COLUMNS, _GRANTED) if rated else _COLUMNS
     over = sum(1 for link in used if link.capacity is not None and link.offered > link.capacity)
     notes = [f"... and {len(used) - SHOWN:,} more links with traffic"] if len(used) > SHOWN else []
     if over:
         notes.append(f"{over:,} of {len(used):,} link directions are offered more than they carry.")
-    return Section("Hottest uplinks", sheet=Sheet(_COLUMNS, rows), notes=tuple(notes))
+    return Section("Hottest uplinks", sheet=Sheet(columns, rows), notes=tuple(notes))
 
 
 def _load(link: LinkUse) -> Fraction:
@@ -54,3 +50,14 @@ def _load(link: LinkUse) -> Fraction:
     if link.capacity is None:
         return Fraction(0)
     return link.offered / link.capacity if link.capacity else link.offered
+
+
+def _row(link: LinkUse, rated: bool) -> tuple[str, ...]:
+    cells = (
+        link.domain,
+        link.direction,
+        amount(link.offered, "bit/s"),
+        "unlimited" if link.capacity is None else amount(link.capacity, "bit/s"),
+        percent(_load(link)) if link.capacity else "-",
+    )
+    return (*cells, amount(link.granted, "bit/s")) if rated else cells

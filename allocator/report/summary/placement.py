@@ -11,7 +11,8 @@ from allocator.report.summary.section import Column, Section, Sheet, cut
 __all__ = ["section"]
 
 MAX_COLUMNS = 6
-"""Domains that get a column of their own; the others share one."""
+HEADER_WIDTH = 56
+"""Domains get a column of their own up to this number and sum of name lengths; the others share one."""
 
 
 def section(result: Result, instance: Instance) -> Section | None:
@@ -33,8 +34,9 @@ def section(result: Result, instance: Instance) -> Section | None:
         totals[path] += members
     own = [domain.path for domain in domains]
     rest: list[str] = []
-    if len(own) > MAX_COLUMNS + 1:
-        busiest = set(sorted(own, key=lambda path: -totals[path])[:MAX_COLUMNS])
+    room = _columns(own)
+    if len(own) > room:
+        busiest = set(sorted(own, key=lambda path: -totals[path])[:room])
         rest = [path for path in own if path not in busiest]
         own = [path for path in own if path in busiest]
     columns = [Column("class"), *(Column(_short(path), right=True) for path in own)]
@@ -65,6 +67,13 @@ def _top(instance: Instance) -> list[Domain]:
     if not domain.children:
         return [domain] if domain.is_node else []
     return [instance.domains[child] for child in domain.children]
+
+
+def _columns(paths: list[str]) -> int:
+    """How many domains can have a column; all, or at least one."""
+    widest = max(len(_short(path)) for path in paths) + 2
+    room = max(1, HEADER_WIDTH // widest)
+    return len(paths) if len(paths) <= min(room, MAX_COLUMNS + 1) else min(room, MAX_COLUMNS)
 
 
 def _short(path: str) -> str:

@@ -1,0 +1,108 @@
+"""Every method on every case: solved to the truth, or refused by name where the method does not claim support."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from allocator import solve
+from allocator.checker import check
+from allocator.errors import UnsupportedFamily
+from allocator.instance import instance_from_dict
+from allocator.instance.entities import Instance
+from allocator.model.entities import Goal, Level, Model
+from allocator.model.families import Family, GoalId
+from allocator.plan.result import Status
+from allocator.solvers.registry import METHODS
+from tests.conformance.cases import CASES, GOALS, REFUSED, Case, document, node, rack, workload
+from tests.oracle.brute_force import Truth, brute_force
+from tests.oracle.comparing import bound_is_valid, disagreement
+from tests.oracle.in_use import ids_in_use
+
+EXACT = ("milp", "cpsat")
+TIME_LIMIT = 20.0
+
+
+def run(instance: Instance, model: Model, method: str):  # type: ignore[no-untyped-def]
+    return solve(instance, model, method=method, time_limit=TIME_LIMIT, seed=0, threads=1, gap=0.0)
+
+
+def supported(method: str) -> set[Family | GoalId]:
+    support = METHODS[method]().support
+    return {*support.families, *support.goals}
+
+
+def solved_or_refused(instance: Instance, model: Model, truth: Truth, method: str) -> None:
+    used = ids_in_use(instance, model)
+    try:
+        result = run(instance, model, method)
+    except UnsupportedFamily as error:
+        refused = set(error.families)
+        assert refused, "a refusal names what is not supported"
+        assert not refused & supported(method), f"{method} refuses {refused}, which it claims to support"
+        assert refused <= used, f"{method} refuses {refused}, which is not in use"
+        return
+    if method in EXACT:
+        assert disagreement(result, truth, model) is None, disagreement(result, truth, model)
+    else:
+        assert result.status is not Status.INFEASIBLE or not truth.feasible
+        assert result.status is not Status.OPTIMAL or disagreement(result, truth, model) is None
+        kept = True
+        for level, true in zip(result.levels, truth.values, strict=False):
+            # a later bound is over the plans that keep what the method reached, not what is best
+            assert not kept or bound_is_valid(level.bound, true, level.level.sense)
+            kept = kept and level.value == true
+    if result.plan is not None:
+        assert check(instance, model, result.plan).feasible
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_with_the_subject(case: Case, method: str) -> None:
+    instance = instance_from_dict(case.document)
+    truth = brute_force(instance, case.model())
+    solved_or_refused(instance, case.model(), truth, method)
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) & set(EXACT)))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_without_the_subject(case: Case, method: str) -> None:
+    stripped, model = case.without()
+    instance = instance_from_dict(stripped)
+    solved_or_refused(instance, model, brute_force(instance, model), method)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_milp_refuses_nothing_of_the_table(case: Case) -> None:
+    assert case.subject in supported("milp")
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("subject", REFUSED)
+def test_what_no_method_supports_is_refused_by_name(subject: Family | GoalId, method: str) -> None:
+    slow = document(
+        [rack("r0", node("n0"))],
+        [workload("c", 1, work={"rate": "1/s", "cpu": "100 ms"}, slo={"p99": "10 s", "critical": True})],
+    )
+    goal = GoalId.COST if subject is Family.SLO else GoalId(subject.value)
+    plain = copy.deepcopy(slow)
+    if subject is not Family.SLO:
+        del plain["workloads"][0]["slo"]
+    model = Model("refused", "", (Level((Goal(goal),)),))
+    with pytest.raises(UnsupportedFamily) as caught:
+        run(instance_from_dict(plain), model, method)
+    assert subject in caught.value.families
+    assert subject.value in str(caught.value)
+
+
+@pytest.mark.parametrize("case", GOALS, ids=lambda case: case.name)
+def test_the_bound_of_every_goal_is_near_the_truth_and_not_trivial(case: Case) -> None:
+    instance = instance_from_dict(case.document)
+    truth = brute_force(instance, case.model())
+    result = run(instance, case.model(), "milp")
+    bound, true = result.levels[0].bound, float(truth.values[0])
+    assert bound is not None
+    assert true != 0, "a value of 0 would make the trivial bound right"
+    assert abs(float(bound) - true) <= 0.05 * abs(true)
+    assert bound_is_valid(bound, truth.values[0], case.levels[0].sense)

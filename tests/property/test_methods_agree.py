@@ -1,0 +1,136 @@
+"""MILP, CP-SAT and brute force agree on random tiny instances, which together use every family and every goal.
+
+The normal run takes ``DEFAULT`` instances; ``-m bench`` takes ``MANY``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from allocator import solve
+from allocator.errors import UnsupportedFamily
+from allocator.instance import instance_from_dict
+from allocator.instance.entities import Instance
+from allocator.model.entities import Model
+from allocator.model.families import Family, GoalId
+from allocator.solvers.registry import METHODS
+from tests.oracle.brute_force import Truth, brute_force
+from tests.oracle.comparing import disagreement
+from tests.oracle.in_use import ids_in_use
+from tests.oracle.placements import TooMany
+from tests.oracle.random_instances import GOALS, random_case
+
+DEFAULT = 150
+BLOCKS = 10
+MANY = 2_000
+TIME_LIMIT = 30.0
+NEVER = {Family.SLO, GoalId.P99, GoalId.QUALITY}
+ALWAYS_HELD = {Family.ASSIGNMENT, Family.SHARES, Family.RATES}  # taking these away is no model of its own
+
+
+@dataclass
+class Tally:
+    """What a run over many instances met."""
+
+    instances: int = 0
+    infeasible: int = 0
+    used: Counter[str] = field(default_factory=Counter)
+    binding: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    disagreements: list[str] = field(default_factory=list)
+
+    def table(self) -> str:
+        """Counts as lines of text."""
+        lines = [f"{self.instances} instances, {self.infeasible} infeasible, refusals {dict(self.refused)}"]
+        lines += [
+            f"  {name:12} used {count:5} binding {self.binding[name]:5}" for name, count in self.used.most_common()
+        ]
+        return "\n".join([*lines, *self.disagreements])
+
+
+def compare(seeds: Iterable[int], methods: tuple[str, ...], tally: Tally, *, binding: bool = False) -> None:
+    """Solve each instance by every method and by brute force."""
+    for seed in seeds:
+        case = random_case(seed)
+        instance = instance_from_dict(case.document)
+        try:
+            truth = brute_force(instance, case.model)
+        except TooMany:
+            continue
+        tally.instances += 1
+        tally.infeasible += not truth.feasible
+        used = ids_in_use(instance, case.model)
+        tally.used.update(str(name) for name in used)
+        if binding:
+            tally.binding.update(str(name) for name in used if binds(instance, case.model, truth, name))
+        for method in methods:
+            problem = judge(instance, case.model, truth, method, tally)
+            if problem is not None:
+                tally.disagreements.append(f"seed {seed}, {method}: {problem} ({', '.join(sorted(case.features))})")
+
+
+def judge(instance: Instance, model: Model, truth: Truth, method: str, tally: Tally) -> str | None:
+    """What one method gets wrong."""
+    try:
+        result = solve(instance, model, method=method, time_limit=TIME_LIMIT, seed=0, threads=1, gap=0.0)
+    except UnsupportedFamily as error:
+        support = METHODS[method]().support
+        tally.refused[method] += 1
+        wrong = set(error.families) & {*support.families, *support.goals}
+        return f"refuses {wrong}, which it claims to support" if wrong else None
+    except Exception as error:  # noqa: BLE001  # a crash is a disagreement to report with its seed, not the end of the run
+        return f"{type(error).__name__}: {error}"
+    return disagreement(result, truth, model)
+
+
+def binds(instance: Instance, model: Model, truth: Truth, name: Family | GoalId) -> bool:
+    """Whether taking a family or goal away changes what is feasible or what is reached."""
+    if isinstance(name, GoalId):
+        return truth.feasible and len(set(truth.values)) > 0 and truth.placements > 1
+    if name in ALWAYS_HELD:
+        return truth.feasible
+    try:
+        free = brute_force(instance, replace(model, ignore=model.ignore | {name}))
+    except TooMany:
+        return False
+    return (free.feasible, free.values, free.placements) != (truth.feasible, truth.values, truth.placements)
+
+
+def settle(tally: Tally, *, many: bool) -> None:
+    """Claims about a whole run."""
+    assert not tally.disagreements, tally.table()
+    assert tally.refused["milp"] == 0, tally.table()
+    if many:
+        assert 0.1 <= tally.infeasible / tally.instances <= 0.3, tally.table()
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_exact_methods_agree_with_brute_force(block: int) -> None:
+    size = DEFAULT // BLOCKS
+    tally = Tally()
+    compare(range(block * size, (block + 1) * size), ("milp", "cpsat"), tally)
+    settle(tally, many=False)
+
+
+def test_random_instances_use_and_bind_every_family_and_goal() -> None:
+    tally = Tally()
+    compare(range(300), (), tally, binding=True)
+    wanted = {str(name) for name in [*Family, *GOALS] if name not in NEVER}
+    assert {name for name in wanted if tally.used[name] == 0} == set(), tally.table()
+    assert {name for name in wanted if tally.binding[name] == 0} == set(), tally.table()
+    assert 0.1 <= tally.infeasible / tally.instances <= 0.35, tally.table()
+
+
+@pytest.mark.bench
+def test_exact_methods_agree_with_brute_force_on_thousands() -> None:
+    tally = Tally()
+    seed = 10_000
+    while tally.instances < MANY:
+        compare([seed], ("milp", "cpsat"), tally)
+        seed += 1
+    print(tally.table())
+    settle(tally, many=True)

@@ -47,6 +47,7 @@ class Problems:
     def __init__(self, document: Any, origins: Mapping[Location, str] | None = None) -> None:
         self.document = document
         self.origins = dict(origins or {})
+        self.numbers: dict[str, list[int]] = {}
         self.found: list[Problem] = []
         self._places: set[tuple[str, str]] = set()
 
@@ -69,6 +70,7 @@ class Problems:
 
     def value_at(self, location: Location) -> Any:
         """What stands at a location; None when it is missing."""
+        location = self._original(location)
         node = self.document
         for key in location:
             if isinstance(node, Mapping):
@@ -82,7 +84,16 @@ class Problems:
                 return None
         return node
 
+    def _original(self, location: Location) -> Location:
+        """The location before bad items of a section were left out (``numbers``: what is left, by section)."""
+        if len(location) < 2 or location[0] not in self.numbers or not isinstance(location[1], int):
+            return location
+        kept = self.numbers[str(location[0])]
+        number = kept[location[1]] if location[1] < len(kept) else location[1]
+        return (location[0], number, *location[2:])
+
     def _walk(self, location: Location) -> tuple[str, str]:
+        location = self._original(location)
         path = ""
         name = ""
         node = self.document

@@ -42,7 +42,10 @@ def read_yaml(text: str, source: str) -> tuple[Any, list[Problem]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = "document" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}"
-        refuse(source, where, f"is not YAML: {error.problem or error.context}")
+        problem = error.problem or error.context
+        if mark is not None and "cannot start any token" in (problem or ""):
+            problem = f"{problem} (indent with spaces, not tabs; quote text that begins with a special character)"
+        refuse(source, where, f"is not YAML: {problem}")
     except yaml.YAMLError as error:
         refuse(source, "document", f"is not YAML: {' '.join(str(error).split())}")
 
@@ -101,7 +104,7 @@ class _Builder:
         value = event.value
         if event.tag is not None:
             self._check_tag(event)
-        elif event.style is None and value in _NULLS:
+        elif not event.style and value in _NULLS:
             value = None
         self._items += 1
         if event.anchor:

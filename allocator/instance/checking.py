@@ -16,25 +16,32 @@ from allocator.instance.schema.document import FORMAT, InstanceDocument
 __all__ = ["check_document"]
 
 _TAGS = frozenset({"(text)", "(list)", "[key]"})
-# A bad value below one of these can be left out without making anything else look wrong
-_SEPARATE = frozenset({"requests", "limits", "capacity", "safety", "pool", "cost"})
+# What can be left out without making anything else look wrong: values below these keys, these keys themselves,
+# items of these sections, and these sections.
+_LEAVES = frozenset({"requests", "limits", "capacity", "safety", "pool"})
+_WHOLE = frozenset(
+    {"slo", "cost", "power", "internal", "goodput", "placement", "labels", "taints", "capabilities"}
+    | {"value", "weight", "move_cost", "quality", "latency", "overload"}
+)
+_ITEMS = frozenset({"teams", "flows", "balance", "reserve", "current"})
+_SECTIONS = frozenset({"moves", "distances"})
 _MERGED = ("capacity", "safety", "pool", "labels")
+_CONTAINERS = (dict, list)
+_DROPPED = object()
 
 
 def check_document(tree: dict[str, Any], problems: Problems) -> InstanceDocument | None:
     """The document, less single bad values that are noted; None when too much is wrong to look further."""
-    usable = True
     nulls: list[Location] = []
     tree = _without_nulls(tree, (), nulls)
     for location in nulls:
         problems.add(location, "must not be null; state a value or leave the key out")
-        usable = usable and _is_separate(location)
     before = len(problems.found)
     if isinstance(tree.get("topology"), list):
         tree["topology"] = [
             _with_profiles(entry, ("topology", index), problems) for index, entry in enumerate(tree["topology"])
         ]
-    usable = usable and len(problems.found) == before
+    usable = len(problems.found) == before and all(_detachable(location, tree) for location in nulls)
     problems.document = tree
     try:
         document: InstanceDocument = InstanceDocument.model_validate(tree)
@@ -42,17 +49,54 @@ def check_document(tree: dict[str, Any], problems: Problems) -> InstanceDocument
         bad = _note(error, frozenset(nulls), problems)
         if not usable or bad is None:
             return None
-        for location in bad:
-            tree = _without(tree, location)
         try:
-            document = InstanceDocument.model_validate(tree)
+            document = InstanceDocument.model_validate(_remove(tree, bad, problems))
         except ValidationError:
             return None
     return document if usable else None
 
 
-def _is_separate(location: Location) -> bool:
-    return len(location) >= 2 and location[-2] in _SEPARATE
+def _detachable(location: Location, tree: Mapping[str, Any]) -> Location | None:
+    """The part of the document to leave out for a bad value at a location; None when others may depend on it."""
+    head = location[0]
+    if head in _SECTIONS or (head in _ITEMS and not isinstance(tree.get(str(head)), list)):
+        return location[:1]
+    if head in _ITEMS:
+        return location[:2]
+    for depth, key in enumerate(location):
+        if key in _WHOLE:
+            return location[: depth + 1]
+    return location if len(location) >= 2 and location[-2] in _LEAVES else None
+
+
+def _remove(tree: dict[str, Any], targets: list[Location], problems: Problems) -> dict[str, Any]:
+    """Copy of a tree without what stands at the targets; items of sections keep their number in later problems."""
+    root = dict(tree)
+    owned = {id(root)}  # containers copied already
+    for target in targets:
+        node: Any = root
+        for key in target[:-1]:
+            if isinstance(node, dict) and key == 0:
+                continue  # one map where a list of them may stand
+            child = node.get(key) if isinstance(node, dict) else node[key]
+            if child is None or child is _DROPPED:
+                break
+            if id(child) not in owned:
+                child = node[key] = child.copy()
+                owned.add(id(child))
+            node = child
+        else:
+            if isinstance(node, dict):
+                node.pop(target[-1], None)
+            else:
+                node[target[-1]] = _DROPPED
+    for section in _ITEMS & root.keys():
+        items = root[section]
+        if isinstance(items, list):
+            kept = [index for index, item in enumerate(items) if item is not _DROPPED]
+            problems.numbers[section] = kept
+            root[section] = [items[index] for index in kept]
+    return root
 
 
 def _without_nulls(node: Any, location: Location, nulls: list[Location]) -> Any:
@@ -75,22 +119,6 @@ def _without_nulls(node: Any, location: Location, nulls: list[Location]) -> Any:
             for index, value in enumerate(node)
         ]
     return node
-
-
-_CONTAINERS = (dict, list)
-
-
-def _without(node: Any, location: Location) -> Any:
-    """Copy of a tree without what stands at a location."""
-    key = location[0]
-    if isinstance(node, Mapping) and key == 0:
-        return _without(node, location[1:])  # one map where a list of them may stand
-    copy = node.copy()
-    if len(location) == 1:
-        del copy[key]
-    else:
-        copy[key] = _without(node[key], location[1:])
-    return copy
 
 
 # ---------------------------------------------------------------- profiles
@@ -148,7 +176,11 @@ def _note(error: ValidationError, nulls: frozenset[Location], problems: Problems
         if kind == "missing":
             if location not in nulls:
                 problems.add(location, "must be stated")
-            separate = None
+            part = _detachable(location, problems.document)
+            if part is None or part == location:
+                separate = None
+            elif separate is not None:
+                separate.append(part)
             continue
         value = problems.value_at(location)
         if kind == "extra_forbidden":
@@ -156,14 +188,14 @@ def _note(error: ValidationError, nulls: frozenset[Location], problems: Problems
             close = get_close_matches(str(location[-1]), known, n=1)
             hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
             problems.add(location, f"there is no such key; {hint}")
-            if close:
-                separate = None
+            part = _detachable(location, problems.document) or (None if close else location)
         else:
             problems.add(location, _message(finding, location), value)
-            if not _is_separate(location):
-                separate = None
-        if separate is not None:
-            separate.append(location)
+            part = _detachable(location, problems.document)
+        if part is None:
+            separate = None
+        elif separate is not None:
+            separate.append(part)
     return separate
 
 

@@ -105,11 +105,13 @@ def _refuse(stated: Sequence[StatedNumber], largest: Fraction) -> NoReturn:
     finest = min(stated, key=lambda number: decimal_exponent(number.value) or 0)
     biggest = max(stated, key=lambda number: number.value * number.times)
     other = finest if longest is not finest else biggest
-    beside = f" beside {other.text}" if other is not longest else ""
+    beside = "" if other.text == longest.text else f" beside {other.text}"
+    if longest.times > 1:
+        beside += f", {longest.times} times"
     digits = len(str(largest.numerator // largest.denominator))
     raise ScaleError(
         longest,
-        f"has too many digits{beside}: sums of this resource reach {digits} digits before the point, and with all "
+        f"has too many digits{beside}: sums of the resource reach {digits} digits before the point, and with all "
         f"stated decimals they must fit a 64-bit integer; round it",
     )
 

@@ -113,5 +113,22 @@ class InstanceDocument(Strict):
 
 def json_schema() -> dict[str, Any]:
     """JSON schema of the instance document, for editors and other tools."""
-    schema = InstanceDocument.model_json_schema(by_alias=True)
+    schema = _without_null(InstanceDocument.model_json_schema(by_alias=True))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "allocator instance"}
+
+
+def _without_null(node: Any) -> Any:
+    """The schema without null, which stands in it for keys that are left out but may not be written."""
+    if isinstance(node, list):
+        return [_without_null(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    clean = {
+        key: _without_null(item) for key, item in node.items() if not (key == "default" and item in (None, [], {}))
+    }
+    choices = clean.get("anyOf")
+    if isinstance(choices, list) and {"type": "null"} in choices:
+        rest = [choice for choice in choices if choice != {"type": "null"}]
+        del clean["anyOf"]
+        clean = {**rest[0], **clean} if len(rest) == 1 else {**clean, "anyOf": rest}
+    return clean

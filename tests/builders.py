@@ -26,7 +26,7 @@ from allocator.instance.entities import (
 )
 from allocator.model.entities import Goal, Level, Model
 from allocator.model.families import Family, GoalId
-from allocator.plan.entities import FlowGrant, PlacedGroup, Plan, UnplacedGroup
+from allocator.plan.entities import FlowGrant, PlacedGroup, Plan, UnplacedGroup, flow_endpoint
 
 RESOURCES = {
     "cpu": Resource("cpu", Role.COMPUTE, "core", exponent=-3),
@@ -64,7 +64,8 @@ def build(*trees: Tree, workloads: Sequence[WorkloadClass] = (), **fields: Any) 
     def add(tree: Tree, parent: int, prefix: str) -> int:
         nonlocal nodes
         index, first = len(domains), nodes
-        path = f"{prefix}/{tree.name}" if prefix else tree.name
+        path = flow_endpoint(tree.name)
+        path = f"{prefix}/{path}" if prefix else path
         domains.append(None)  # type: ignore[arg-type]
         if tree.kind is not None:
             nodes += 1

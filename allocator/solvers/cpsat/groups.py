@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from allocator.instance.entities import Spread
 from allocator.model.families import Family
+from allocator.solvers.cpsat.gang import outermost
 from allocator.solvers.cpsat.linear import Linear, total
 from allocator.solvers.cpsat.symbols import Symbols
 
@@ -38,9 +39,8 @@ def _add_spread(symbols: Symbols, spread: Spread) -> None:
         present = symbols.group_presence(spread.group, domain.index)
         if present is not None:
             covered.add(present, 1)
-    workloads = instance.workloads
-    blocks = [b for b in symbols.compiled.blocks if workloads[b.workload].group == spread.group]
-    placed = total(symbols.placed(block.index) for block in blocks)
+    # members outside every domain of the level do not count as placed
+    placed = total(symbols.group_count(spread.group, domain) for domain in outermost(symbols.compiled, spread.level))
 
     def enough(values: Sequence[int]) -> int:
         return 1 if covered.value(values) >= spread.at_least else 0

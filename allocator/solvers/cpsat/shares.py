@@ -25,14 +25,22 @@ class RateLaw:
 
 
 def ceiling_of(compiled: Compiled, option: int, node: int, resource: int) -> int:
-    """Highest share of one member: as stated, else the nearest stated capacity, else the floor."""
+    """Highest share of one member: as stated, else the node's capacity and its pool, else the nearest capacity.
+
+    Never less than the floor, which is all there is where nobody states a capacity.
+    """
     kind = compiled.node_kind[node]
     floor, stated = int(compiled.floor[option, kind, resource]), int(compiled.ceiling[option, kind, resource])
-    domain = int(compiled.node_domain[node])
-    while stated < 0 <= domain:
-        stated = int(compiled.capacity[domain, resource])
-        domain = int(compiled.parent[domain])
-    return max(floor, stated)
+    if stated >= 0:
+        return max(floor, stated)
+    path = [int(compiled.node_domain[node])]
+    while compiled.parent[path[-1]] >= 0:
+        path.append(int(compiled.parent[path[-1]]))
+    capacities = [int(compiled.capacity[domain, resource]) for domain in path]
+    pool = max(int(compiled.pool[domain, resource]) for domain in path)
+    if pool >= 0 and Family.POOL not in compiled.model.ignore:
+        return max(floor, max(0, capacities[0]) + pool)
+    return max(floor, next((capacity for capacity in capacities if capacity >= 0), 0))
 
 
 def law_of(compiled: Compiled, option: int, node: int) -> RateLaw:

@@ -24,16 +24,16 @@ def command(instance: Path, plan: Path | None, model: str | None, as_json: bool)
     Without PLAN: is the file valid, and what is in it. With PLAN: exit code 0 only when the plan keeps every constraint
     and its goal values are the ones it claims, 1 otherwise.
     """
+    from allocator.cli.models import choose_model
     from allocator.cli.output import emit, emit_json, is_terminal, terminal_width
     from allocator.instance import load_instance
-    from allocator.model import load_model
 
     loaded = load_instance(instance)
     if plan is None:
         from allocator.report.inventory import describe, inventory_document
 
         if model is not None:
-            load_model(model)
+            choose_model(model)
         if as_json:
             emit_json(inventory_document(loaded))
         else:
@@ -45,7 +45,7 @@ def command(instance: Path, plan: Path | None, model: str | None, as_json: bool)
     from allocator.report.findings import findings_document, render_findings
 
     judged = read_plan(plan, loaded)
-    chosen = load_model(model or judged.model or loaded.model or "throughput")
+    chosen = choose_model(model, judged.model, loaded.model)
     evaluation = check(loaded, chosen, judged)
     differences: list[str] = []
     if judged.instance_digest and judged.instance_digest != loaded.digest:

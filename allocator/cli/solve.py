@@ -28,7 +28,7 @@ __all__ = ["command"]
 
 @click.command("solve")
 @click.argument("instance", type=input_file(*INSTANCE_SUFFIXES))
-@click.option("--model", metavar="NAME|FILE", help="Optimisation model [default: the instance's, else throughput].")
+@click.option("--model", metavar="NAME|FILE", help="Optimisation model [default: the one the instance names].")
 @click.option("--method", default="auto", show_default=True, metavar="M", help="Solving method.")
 @click.option("--time-limit", type=duration, default="60s", show_default=True, metavar="TIME", help="Reading included.")
 @click.option("--gap", type=ratio, default="0", show_default=True, metavar="RATIO", help="Stop within it: 0.01, '1 %'.")
@@ -66,18 +66,17 @@ def command(
 
     budget = Limits(time_limit, iterations).start(spent=time.monotonic() - STARTED)
     with interruptible(budget.interrupt):
+        from allocator.cli.models import choose_model
         from allocator.cli.output import emit, emit_json, is_terminal, terminal_width
         from allocator.cli.progress import Progress
         from allocator.instance import load_instance
-        from allocator.model import load_model
         from allocator.plan.document import result_document
         from allocator.plan.files import read_plan, write_plan
         from allocator.solve import solve
 
         loaded = load_instance(instance)
-        chosen = load_model(model or loaded.model or "throughput")
+        chosen = choose_model(model, loaded.model)
         start = None if warm_start is None else read_plan(warm_start, loaded)
-        read_seconds = budget.elapsed()
         live = sys.stderr.isatty()
         progress = None if quiet else Progress(chosen, sys.stderr, live=live, elapsed=budget.elapsed)
         with progress if progress is not None else nullcontext():
@@ -94,8 +93,6 @@ def command(
                 listeners=() if progress is None else (progress,),
                 budget=budget,
             )
-        seconds = {**result.seconds, "read": read_seconds, "total": budget.elapsed()}
-        result = replace(result, seconds=seconds)
         written = output is not None and result.plan is not None
         document = result_document(result, loaded, str(output) if written else None)
         if output is not None and result.plan is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -24,10 +25,6 @@ def two_racks(uplink: Uplink | None = None, **fields: object) -> Instance:
     return build(*racks, workloads=[workload("a", 5), workload("b", 2)])
 
 
-def with_traffic(instance: Instance, **fields: object) -> Instance:
-    return type(instance)(**{**{n: getattr(instance, n) for n in instance.__dataclass_fields__}, **fields})
-
-
 def links(
     instance: Instance, where: dict[str, list[str | None]], grants: object = None
 ) -> dict[tuple[str, str], LinkUse]:
@@ -40,7 +37,7 @@ def broken(instance: Instance, where: dict[str, list[str | None]], grants: objec
     return {violation.family for violation in evaluation.violations}
 
 
-TEAM = with_traffic(two_racks(), teams=(team("t", 1, {"a": 4}, 10),))
+TEAM = replace(two_racks(), teams=(team("t", 1, {"a": 4}, 10),))
 
 
 def test_a_team_loads_each_way_with_rate_times_a_times_the_rest() -> None:
@@ -54,7 +51,7 @@ def test_a_team_loads_each_way_with_rate_times_a_times_the_rest() -> None:
 @pytest.mark.parametrize(("bandwidth", "granted", "fits"), [(30, 1, True), (29, 1, False), (15, "1/2", True)])
 def test_granted_traffic_fits_the_uplink_exactly(bandwidth: int, granted: object, fits: bool) -> None:
     """The team offers 30 on each rack's uplink; half of it is 15."""
-    instance = with_traffic(two_racks(Uplink(bandwidth=F(bandwidth))), teams=(team("t", 1, {"a": 4}, 10),))
+    instance = replace(two_racks(Uplink(bandwidth=F(bandwidth))), teams=(team("t", 1, {"a": 4}, 10),))
     where: dict[str, list[str | None]] = {"a": ["r/x", "r/x", "r/y", "s/x", None], "b": [None] * 2}
     assert broken(instance, where, {"t/0": granted}) == (set() if fits else {Family.FABRIC})
     assert links(instance, where)["r", "up"].proportional == min(30, bandwidth)
@@ -62,7 +59,7 @@ def test_granted_traffic_fits_the_uplink_exactly(bandwidth: int, granted: object
 
 def test_pair_flows_are_directed() -> None:
     """A flow of 7 from r/x to s/y goes up at r/x and r, down at s and s/y; its half is granted."""
-    instance = with_traffic(two_racks(), flows=(Flow("a", "b", "pairs", pairs=((0, 1, F(7)), (1, 0, F(5)))),))
+    instance = replace(two_racks(), flows=(Flow("a", "b", "pairs", pairs=((0, 1, F(7)), (1, 0, F(5)))),))
     where: dict[str, list[str | None]] = {"a": ["r/x", None, None, None, None], "b": ["s/x", "s/y"]}
     found = links(instance, where, {("a/0", "b/1"): "1/2"})
     loaded = {key: (link.offered, link.granted) for key, link in found.items() if link.offered}
@@ -71,7 +68,7 @@ def test_pair_flows_are_directed() -> None:
 
 def test_parallel_pairs_are_one_flow() -> None:
     """7 + 2 from a/0 to b/0, granted by one fraction."""
-    instance = with_traffic(
+    instance = replace(
         two_racks(),
         flows=(Flow("a", "b", "pairs", pairs=((0, 0, F(7)),)), Flow("a", "b", "pairs", pairs=((0, 0, F(2)),))),
     )
@@ -81,7 +78,7 @@ def test_parallel_pairs_are_one_flow() -> None:
 
 def test_spread_divides_by_all_members_of_the_target() -> None:
     """Each of 5 sources sends 8, split over the 2 of b (4 a pair); only b/0 is placed, so half of it arrives."""
-    instance = with_traffic(two_racks(), flows=(Flow("a", "b", "spread", F(8)),))
+    instance = replace(two_racks(), flows=(Flow("a", "b", "spread", F(8)),))
     found = links(instance, {"a": ["r/x", "r/y", "s/x", None, None], "b": ["s/y", None]})
     assert found["r", "up"].offered == 8
     assert found["s", "down"].offered == 8
@@ -91,14 +88,14 @@ def test_spread_divides_by_all_members_of_the_target() -> None:
 
 def test_a_class_that_spreads_to_itself_divides_by_the_others() -> None:
     """Five members send 8, 2 to each other one; 2 in r, 1 in s: 2 x 1 pairs each way."""
-    instance = with_traffic(two_racks(), flows=(Flow("a", "a", "spread", F(8)),))
+    instance = replace(two_racks(), flows=(Flow("a", "a", "spread", F(8)),))
     found = links(instance, {"a": ["r/x", "r/y", "s/x", None, None], "b": [None] * 2})
     assert {found[key].offered for key in (("r", "up"), ("r", "down"), ("s", "up"), ("s", "down"))} == {4}
 
 
 def test_broadcast_sends_the_rate_to_everybody() -> None:
     """3 each from two sources in r to two targets in s: 4 pairs."""
-    instance = with_traffic(two_racks(), flows=(Flow("a", "b", "broadcast", F(3)),))
+    instance = replace(two_racks(), flows=(Flow("a", "b", "broadcast", F(3)),))
     found = links(instance, {"a": ["r/x", "r/x", None, None, None], "b": ["s/y", "s/y"]})
     assert found["r", "up"].offered == found["s", "down"].offered == 12
     assert found["r", "down"].offered == 0
@@ -107,7 +104,7 @@ def test_broadcast_sends_the_rate_to_everybody() -> None:
 @pytest.mark.parametrize(("internal", "fits"), [(20, True), (19, False)])
 def test_internal_bandwidth_bounds_what_meets_exactly_there(internal: int, fits: bool) -> None:
     """Pairs whose lowest common domain is r: (x, y) both ways, 10 each. Those on one node and across do not count."""
-    instance = with_traffic(two_racks(internal=F(internal)), teams=(team("t", 1, {"a": 4}, 10),))
+    instance = replace(two_racks(internal=F(internal)), teams=(team("t", 1, {"a": 4}, 10),))
     where: dict[str, list[str | None]] = {"a": ["r/x", "r/y", "s/x", "s/x", None], "b": [None] * 2}
     assert broken(instance, where, {"t/0": 1}) == (set() if fits else {Family.FABRIC})
 
@@ -133,7 +130,7 @@ def test_names_are_escaped() -> None:
 
 
 def test_an_ignored_fabric_is_not_checked() -> None:
-    instance = with_traffic(two_racks(Uplink(bandwidth=F(1))), teams=(team("t", 1, {"a": 4}, 10),))
+    instance = replace(two_racks(Uplink(bandwidth=F(1))), teams=(team("t", 1, {"a": 4}, 10),))
     found = plan(instance, {"a": ["r/x", "r/x", "r/y", "s/x", None], "b": [None] * 2}, grants={"t/0": 1})
     assert not check(instance, model("placed"), found).feasible
     assert check(instance, model("placed", ignore=[Family.FABRIC]), found).feasible
@@ -141,7 +138,7 @@ def test_an_ignored_fabric_is_not_checked() -> None:
 
 def test_the_knee_curve_decides_exactly() -> None:
     """With p = 2, C = L = 30: G = 30 / sqrt(2) = 21.2132...; granted 21.2132 fits, 21.2133 does not."""
-    instance = with_traffic(
+    instance = replace(
         two_racks(Uplink(bandwidth=F(30), goodput=Goodput("knee", F(2)))), teams=(team("t", 1, {"a": 4}, 10),)
     )
     where: dict[str, list[str | None]] = {"a": ["r/x", "r/x", "r/y", "s/x", None], "b": [None] * 2}

@@ -156,15 +156,17 @@ def _pairs(instance: Instance, blocks: list[Block]) -> tuple[PairTraffic, ...]:
 
 
 def _groups(instance: Instance) -> tuple[GroupTraffic, ...]:
-    groups: list[GroupTraffic] = []
+    """Entries between classes; those of the same two classes share one grant, so they are one flow."""
+    rates: dict[tuple[int, int], Fraction] = {}
     for flow in instance.flows:
         if flow.pattern == "pairs":
             continue
         source, target = instance.workload_by_name[flow.source], instance.workload_by_name[flow.target]
         receivers = target.count - (1 if source is target else 0)
-        if receivers == 0 or source.count == 0 or flow.rate == 0:
+        if receivers <= 0 or source.count == 0 or flow.rate == 0:
             continue
         rate = flow.rate / receivers if flow.pattern == "spread" else flow.rate
-        names = flow_endpoint(flow.source), flow_endpoint(flow.target)
-        groups.append(GroupTraffic(source.index, target.index, *names, rate))
-    return tuple(groups)
+        key = source.index, target.index
+        rates[key] = rates.get(key, Fraction(0)) + rate
+    names = [flow_endpoint(workload.name) for workload in instance.workloads]
+    return tuple(GroupTraffic(i, j, names[i], names[j], rate) for (i, j), rate in rates.items())

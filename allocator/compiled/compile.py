@@ -53,6 +53,7 @@ def compile_instance(instance: Instance, model: Model) -> Compiled:
         eligible=eligible,
         cost=_costs(instance),
         compute_resource=topology.compute_resource,
+        power_limit=limits.power_limit,
         blocks=reduction.blocks,
         teams=reduction.teams,
         pairs=reduction.pairs,

@@ -109,6 +109,8 @@ class Compiled:
     eligible : bool[O, N], by labels, taints, capabilities, ``within``, and single floors against every limit above.
     cost : object[W, N] of Fraction, or None when no class states a cost.
     compute_resource : int64[N], the resource that drives the node's power draw, -1 if none.
+    power_limit : by domain, watts that its nodes and members may draw (equation 12), the current draw where that is
+        higher; None where no capacity of ``power`` is stated or the model ignores ``capacity``.
     """
 
     instance: Instance
@@ -135,6 +137,7 @@ class Compiled:
     eligible: Bool
     cost: npt.NDArray[np.object_] | None
     compute_resource: Int64
+    power_limit: tuple[Fraction | None, ...]
     blocks: tuple[Block, ...]
     teams: tuple[TeamTraffic, ...]
     pairs: tuple[PairTraffic, ...]
@@ -159,6 +162,21 @@ class Compiled:
     def options_of(self, workload: int) -> range:
         """Options of a workload."""
         return range(int(self.first_option[workload]), int(self.first_option[workload + 1]))
+
+    def ceiling_of(self, option: int, node: int, resource: int) -> int:
+        """Most one member may get of a resource on a node (equation 3); at least its floor."""
+        kind = self.node_kind[node]
+        stated = int(self.ceiling[option, kind, resource])
+        if stated < 0:
+            stated = 0
+            domain, found = int(self.node_domain[node]), False
+            while domain >= 0:
+                if not found and self.capacity[domain, resource] >= 0:
+                    stated += int(self.capacity[domain, resource])
+                    found = True
+                stated += max(0, int(self.pool_limit[domain, resource]))
+                domain = int(self.parent[domain])
+        return max(stated, int(self.floor[option, kind, resource]))
 
     def uses_shares(self, workload: int, resource: int) -> bool:
         """Whether members of the class may get more than their floor of the resource under this model (equation 3)."""

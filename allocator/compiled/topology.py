@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,7 @@ class Limits:
     pool_limit: Int64
     overfull: npt.NDArray[np.bool_]
     path_limit: Int64
+    power_limit: tuple[Fraction | None, ...]
 
 
 def _amounts(domains: Sequence[Domain], field: str, column: Mapping[str, int]) -> Int64:
@@ -91,7 +93,7 @@ def limits_of(
     if Family.CAPACITY in model.ignore:
         none = np.full_like(limit, -1)
         endless = np.full((num_nodes, num_resources), np.iinfo(np.int64).max, dtype=np.int64)
-        return Limits(none, none, overfull, endless)
+        return Limits(none, none, overfull, endless, (None,) * num_domains)
     power = [r for r, name in enumerate(resources) if name == "power"]
     own = np.where(limit[arrays.node_domain] >= 0, limit[arrays.node_domain], 0)  # int64[N, R], a node's own amount
     reach = limit[arrays.node_domain].copy()  # what one member may use of the node itself, -1: not limited here
@@ -107,9 +109,46 @@ def limits_of(
     over[:, power] = False
     limit = np.where(over, use, limit)
     overfull |= over.any(axis=1)
+    power_limit = _power_limit(instance, arrays, resources, current_use, overfull)
     pooled = arrays.capacity[arrays.node_domain] != limit[arrays.node_domain]
     reach = np.where(pooled & (limit[arrays.node_domain] < 0), reach, limit[arrays.node_domain])
-    return Limits(limit, pool_limit, overfull, _path_limit(arrays, limit, reach))
+    return Limits(limit, pool_limit, overfull, _path_limit(arrays, limit, reach), power_limit)
+
+
+def _power_limit(
+    instance: Instance,
+    arrays: TopologyArrays,
+    resources: Sequence[str],
+    current_use: Int64,
+    overfull: npt.NDArray[np.bool_],
+) -> tuple[Fraction | None, ...]:
+    """Stated power capacities in watts, or the current draw where it is higher (marks the domain overfull)."""
+    if "power" not in resources:
+        return (None,) * len(instance.domains)
+    p = list(resources).index("power")
+    unit = Fraction(10) ** instance.resources["power"].exponent
+    running = {instance.node_index[c.node] for c in instance.current or () if c.count}
+    draw: list[Fraction] = []
+    for index, node in enumerate(instance.nodes):
+        watts = int(current_use[index, p]) * unit
+        if node.power is not None and index in running:
+            watts += node.power.idle
+            r = int(arrays.compute_resource[index])
+            if r >= 0:
+                used = Fraction(int(current_use[index, r]), int(arrays.capacity[node.index, r]))
+                watts += (node.power.busy - node.power.idle) * used
+        draw.append(watts)
+    limits: list[Fraction | None] = []
+    for domain in instance.domains:
+        stated = domain.capacity.get("power")
+        if stated is None:
+            limits.append(None)
+            continue
+        now = sum(draw[domain.first_node : domain.end_node], Fraction(0))
+        if now > stated * unit:
+            overfull[domain.index] = True
+        limits.append(max(now, stated * unit))
+    return tuple(limits)
 
 
 def _path_limit(arrays: TopologyArrays, limit: Int64, reach: Int64) -> Int64:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from allocator.model.entities import Model
+from allocator.model.entities import Level, Model
+from allocator.model.families import Family, GoalId
 from allocator.plan.result import Result, Status
+from allocator.solvers.base import Support
 from tests.oracle.brute_force import Truth
 
-__all__ = ["SHARED", "bound_is_valid", "disagreement", "same"]
+__all__ = ["REFUSED_WITH_RATE_GOALS", "SHARED", "bound_is_valid", "disagreement", "same", "wrongly_refused"]
+
+REFUSED_WITH_RATE_GOALS = {"cpsat": {Family.FABRIC, Family.RATES, Family.SHARES}}
+"""Families that a method supports in general and may refuse where rates are no whole numbers."""
 
 SHARED = 1e-6
 """Relative tolerance of values that depend on shares or granted rates; all others are exact."""
@@ -24,6 +29,15 @@ def same(found: Fraction | float | None, true: Fraction | float) -> bool:
     return abs(float(found) - true) <= SHARED * max(1.0, abs(true))
 
 
+def reached(level: Level, found: Fraction | None, true: Fraction | float) -> bool:
+    """Whether a plan's value of a level is the level's optimum, up to the slack that later levels may use."""
+    if found is None or same(found, true):
+        return found is not None
+    worse = Fraction(found) - Fraction(true) if level.sense == "min" else Fraction(true) - Fraction(found)
+    allowed = level.slack.allowance(Fraction(true))
+    return 0 <= worse <= allowed + (0 if isinstance(true, Fraction) else Fraction(SHARED))
+
+
 def bound_is_valid(bound: Fraction | None, true: Fraction | float, sense: str) -> bool:
     """Whether a bound is on the right side of the truth, up to a float's error."""
     if bound is None:
@@ -32,19 +46,48 @@ def bound_is_valid(bound: Fraction | None, true: Fraction | float, sense: str) -
     return float(bound) >= float(true) - slack if sense == "max" else float(bound) <= float(true) + slack
 
 
+def wrongly_refused(method: str, refused: Sequence[str], support: Support, model: Model) -> set[str]:
+    """Families and goals that a method refuses though it claims to support them."""
+    known: set[Family | GoalId] = {*support.families, *support.goals}
+    if model.has_rate_goals:
+        known -= REFUSED_WITH_RATE_GOALS.get(method, set())
+    return {name for name in refused if name in known}
+
+
 def disagreement(result: Result, truth: Truth, model: Model) -> str | None:
     """What an exact method's result and the truth differ in; None when they agree."""
     if not truth.feasible:
         return None if result.status is Status.INFEASIBLE else f"infeasible, but the method says {result.status}"
-    if result.status is not Status.OPTIMAL:
+    if result.status is not Status.OPTIMAL and not _proven_but_for_floats(result, model):
         return f"feasible with {_shown(truth.values)}, but the method says {result.status}: {result.termination}"
     found = [level.value for level in result.levels]
-    if len(found) != len(model.levels) or not all(map(same, found, truth.values)):
+    if len(found) != len(model.levels) or not all(
+        same(value, true) or (level is not model.levels[-1] and _within_slack(level, value, true))
+        for level, value, true in zip(model.levels, found, truth.values, strict=True)
+    ):
         return f"optimum {_shown(truth.values)}, the method found {_shown(found)}"
     for level, true in zip(result.levels, truth.values, strict=True):
         if not bound_is_valid(level.bound, true, level.level.sense):
             return f"optimum {_shown(truth.values)}, the method claims the bound {level.bound}"
     return None
+
+
+def _proven_but_for_floats(result: Result, model: Model) -> bool:
+    """Whether a plan with continuous shares misses its bounds by a float's error only, slack given away aside."""
+    if not model.has_rate_goals or result.status is not Status.FEASIBLE:
+        return False
+    gaps = [level.gap for level in result.levels if level.level.slack.value == 0 or level is result.levels[-1]]
+    return all(gap is not None and gap <= SHARED for gap in gaps)
+
+
+def _within_slack(level: Level, value: Fraction | None, true: Fraction | float) -> bool:
+    """Whether a value is worse than the truth by no more than its slack gives away to later levels."""
+    if value is None:
+        return False
+    worse = float(value) - float(true) if level.sense == "min" else float(true) - float(value)
+    allowed = float(level.slack.value) * (abs(float(true)) if level.slack.relative else 1.0)
+    error = 0.0 if isinstance(true, Fraction) else SHARED * max(1.0, abs(true))
+    return -error <= worse <= allowed + max(error, 1e-12)
 
 
 def _shown(values: Sequence[Fraction | float | None]) -> str:

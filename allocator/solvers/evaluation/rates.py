@@ -18,7 +18,9 @@ def granted_limit(compiled: Compiled, assignment: Assignment) -> dict[int, Fract
     least: dict[int, Fraction] = {}
     if Family.FABRIC in compiled.model.ignore:
         return least
-    for key, _, sources, targets in flow_keys(compiled):
+    for key, rate, sources, targets in flow_keys(compiled):
+        if not rate:
+            continue
         theta = assignment.theta.get(key, Fraction(0))
         for block in {*sources, *targets}:
             least[block] = min(least.get(block, Fraction(1)), theta)

@@ -21,7 +21,7 @@ from allocator.solvers.milp.terms import Number, Terms, integer_scale
 
 __all__ = ["Entry", "Formulation"]
 
-EXACT_FLOAT = 2**53
+LARGEST_INTEGER = 10**6
 CHECK_EVERY = 2048
 
 
@@ -116,17 +116,14 @@ class Formulation:
         if lower is not None:
             lower -= terms.constant
         scale = integer_scale(terms.coefs)
-        low: float | None
-        if scale.numerator < EXACT_FLOAT:
-            coefs: list[float] = [float(coef * scale) for coef in terms.coefs]
-            high = upper * scale
-            high_float = float(math.floor(high)) if integral else _up(high)
-            low = None if lower is None else float(lower * scale)
-        else:
-            size = max(abs(Fraction(coef)) for coef in terms.coefs)
-            coefs = [float(coef / size) for coef in terms.coefs]
-            high_float = float(upper / size)
-            low = None if lower is None else float(lower / size)
+        if integral:
+            upper = Fraction(math.floor(upper * scale)) / scale
+        largest = max((abs(coef) for coef in terms.coefs), default=0) * scale
+        if largest > LARGEST_INTEGER:  # keep coefficients near 1 instead; exactness is then checked afterwards
+            scale /= 2 ** (int(largest).bit_length() - 1)
+        coefs = [float(coef * scale) for coef in terms.coefs]
+        low = None if lower is None else float(lower * scale)
+        high = _up(upper * scale)
         if not terms.variables:
             if upper >= 0 and (lower is None or lower <= 0):
                 return
@@ -134,7 +131,7 @@ class Formulation:
             self._part(part).c.add((1.0, LinearExpression(linear_coefs=[1.0], linear_vars=[impossible]), None))
             return
         expression = LinearExpression(linear_coefs=coefs, linear_vars=terms.variables)
-        self._part(part).c.add((low, expression, high_float))
+        self._part(part).c.add((low, expression, high))
         self.num_rows += 1
 
     def count_in(self, block: int, domain: int) -> Terms:

@@ -40,23 +40,22 @@ def _add_spreads(form: Formulation) -> None:
     for rule in form.compiled.instance.spreads:
         blocks = form.blocks_of_group(rule.group)
         total = sum(form.compiled.blocks[b].count for b in blocks)
-        covered = Terms()
+        covered, concerned = Terms(), Terms()
         for domain in form.compiled.instance.domains_of(rule.level):
             members = _members_in(form, blocks, domain)
+            concerned.extend(members)
             if members:
                 holds = form.binary("spread")
                 form.at_most("spread", Terms([(1, holds)]).extend(members, -1), 0)
                 covered.add(1, holds)
-        if not form.compiled.model.may_leave_out:
+        everywhere = len(concerned.variables) == sum(len(form.of_block[block]) for block in blocks)
+        if everywhere and not form.compiled.model.may_leave_out:
             form.at_least("spread", covered, min(rule.at_least, total))
             continue
-        placed = Terms()
-        for block in blocks:
-            placed.extend(form.placed(block))
-        # covered >= min(at_least, placed): one of the two, chosen by a binary
+        # covered >= min(at_least, members in some domain of the level): one of the two, chosen by a binary
         few = form.binary("spread")
         form.at_least("spread", covered.copy().extend(Terms([(rule.at_least, few)])), rule.at_least)
-        form.at_least("spread", covered.copy().extend(placed, -1).extend(Terms([(-total, few)])), -total)
+        form.at_least("spread", covered.copy().extend(concerned, -1).extend(Terms([(-total, few)])), -total)
 
 
 def _add_dependencies(form: Formulation) -> None:

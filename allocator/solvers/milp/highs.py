@@ -18,6 +18,7 @@ import numpy.typing as npt
 from allocator.errors import InternalError
 from allocator.solvers.budget import Budget
 from allocator.solvers.milp.build import Matrix
+from allocator.solvers.quiet import QuietHighs
 
 __all__ = ["HighsRun", "Outcome", "Stop"]
 
@@ -53,7 +54,6 @@ _STATUS = {
     highspy.HighsModelStatus.kUnbounded: Stop.UNBOUNDED,
     highspy.HighsModelStatus.kTimeLimit: Stop.TIME_LIMIT,
     highspy.HighsModelStatus.kInterrupt: Stop.INTERRUPTED,
-    highspy.HighsModelStatus.kHighsInterrupt: Stop.INTERRUPTED,
     highspy.HighsModelStatus.kSolutionLimit: Stop.TIME_LIMIT,
     highspy.HighsModelStatus.kIterationLimit: Stop.TIME_LIMIT,
     highspy.HighsModelStatus.kObjectiveBound: Stop.OPTIMAL,
@@ -66,9 +66,8 @@ class HighsRun:
 
     def __init__(self, matrix: Matrix, *, seed: int, threads: int) -> None:
         self.matrix = matrix
-        self.solver = highspy.Highs()
-        self._set("output_flag", True)
-        self._set("log_to_console", False)
+        self.solver = QuietHighs()
+        self._set("output_flag", True)  # logging callbacks need it
         self._set("random_seed", seed % 2147483647)
         self._set("threads", threads)
         model = highspy.HighsLp()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.terms import Terms
 from allocator.solvers.milp.usage import usage
@@ -61,9 +59,11 @@ def add_power_caps(form: Formulation) -> None:
         return
     r = compiled.resources.index("power")
     unit = Fraction(10) ** compiled.instance.resources["power"].exponent
-    for domain in np.nonzero(compiled.limit[:, r] >= 0)[0]:
-        drawn = Terms().extend(usage(form, int(domain), r), unit)
+    for domain, limit in enumerate(compiled.power_limit):
+        if limit is None:
+            continue
+        drawn = Terms().extend(usage(form, domain, r), unit)
         for node in range(int(compiled.first_node[domain]), int(compiled.end_node[domain])):
             drawn.extend(watts(form, node))
         if drawn:
-            form.at_most("power", drawn.merged(), int(compiled.limit[domain, r]) * unit)
+            form.at_most("power", drawn.merged(), limit)

@@ -32,24 +32,12 @@ def add_shares(form: Formulation) -> None:
                 continue
             kind = compiled.node_kind[entry.node]
             floor = int(compiled.floor[entry.option, kind, r])
-            ceiling = _ceiling(form, entry, r)
-            if ceiling is None or ceiling <= floor:
+            ceiling = compiled.ceiling_of(entry.option, entry.node, r)
+            if ceiling <= floor:
                 continue
             variable = form.real("shares")
             extra[entry.block, entry.option, entry.node, r] = variable
             form.at_most("shares", Terms([(unit, variable), (floor - ceiling, entry.variable)]), 0)
-
-
-def _ceiling(form: Formulation, entry: Entry, r: int) -> int | None:
-    """Ceiling of one member's share: as stated, else the capacity of the nearest domain that states one."""
-    compiled = form.compiled
-    stated = int(compiled.ceiling[entry.option, compiled.node_kind[entry.node], r])
-    if stated >= 0:
-        return stated
-    for domain in form.path_up(entry.node):
-        if compiled.capacity[domain, r] >= 0:
-            return int(compiled.capacity[domain, r])
-    return None
 
 
 def total_share(form: Formulation, entry: Entry, r: int) -> Terms:

@@ -55,22 +55,10 @@ def _add_extra(made: PlacementProgram) -> None:
         for r in range(len(compiled.resources)):
             if not compiled.uses_shares(workload, r):
                 continue
-            kind = compiled.node_kind[node]
-            ceiling = int(compiled.ceiling[option, kind, r])
-            if ceiling < 0:
-                ceiling = _nearest_capacity(compiled, node, r)
-            room = ceiling - int(compiled.floor[option, kind, r])
+            floor = int(compiled.floor[option, compiled.node_kind[node], r])
+            room = compiled.ceiling_of(option, node, r) - floor
             if room > 0:
                 made.extra[spot, r] = made.program.column(room * count / unit_of(compiled, r))
-
-
-def _nearest_capacity(compiled: Compiled, node: int, r: int) -> int:
-    domain = int(compiled.node_domain[node])
-    while domain >= 0:
-        if compiled.capacity[domain, r] >= 0:
-            return int(compiled.capacity[domain, r])
-        domain = int(compiled.parent[domain])
-    return -1
 
 
 def _add_rates(made: PlacementProgram) -> None:
@@ -143,10 +131,10 @@ def _add_power(made: PlacementProgram) -> None:
     p = compiled.resources.index("power")
     watt = base_unit(compiled, p)
     used_nodes = {node for (_, _, node), count in made.counts.items() if count}
-    for domain in range(compiled.num_domains):
-        if compiled.limit[domain, p] < 0:
+    for domain, limit in enumerate(compiled.power_limit):
+        if limit is None:
             continue
-        room = (int(compiled.limit[domain, p]) - made.floor_use[domain][p]) * watt
+        room = limit - made.floor_use[domain][p] * watt
         terms: dict[int, float] = {}
         for node in range(int(compiled.first_node[domain]), int(compiled.end_node[domain])):
             power = compiled.instance.nodes[node].power

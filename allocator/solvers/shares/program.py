@@ -14,6 +14,7 @@ import numpy as np
 
 from allocator.compiled.entities import Compiled
 from allocator.errors import InternalError
+from allocator.solvers.quiet import QuietHighs
 
 __all__ = ["Program", "Row"]
 
@@ -49,7 +50,7 @@ class Program:
 
     def solver(self) -> highspy.Highs:
         """Hand the program over."""
-        highs = highspy.Highs()
+        highs = QuietHighs()
         highs.setOptionValue("output_flag", False)
         highs.setOptionValue("threads", 1)
         highs.setOptionValue("primal_feasibility_tolerance", 1e-10)

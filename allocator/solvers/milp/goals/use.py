@@ -12,7 +12,7 @@ from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.goals.base import GoalTerms, greatest_common_divisor
 from allocator.solvers.milp.power import watts
 from allocator.solvers.milp.terms import Terms
-from allocator.solvers.milp.usage import usage
+from allocator.solvers.milp.usage import share_unit, usage
 
 __all__ = ["balance", "overload", "peak", "power"]
 
@@ -45,9 +45,10 @@ def overload(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all 
         if not used or not resource.overload:
             continue
         above = form.real("overload")
-        form.at_most("overload", used.copy().extend(Terms([(-1, above)])), int(compiled.safety[domain, r]))
+        unit = share_unit(form, int(r))
+        form.at_most("overload", used.copy().extend(Terms([(-unit, above)])), int(compiled.safety[domain, r]))
         weight = resource.overload * Fraction(10) ** resource.exponent
-        terms.add(weight, above)
+        terms.add(weight * unit, above)
         steps.append(weight)
     return GoalTerms(terms, None if form.cache["extra"] else greatest_common_divisor(steps))
 
@@ -67,8 +68,9 @@ def balance(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all g
             if not gap and gap.constant <= 0:
                 continue
             short = form.real("balance")
-            form.at_most("balance", gap.extend(Terms([(-1, short)])), 0)
-            terms.add(triple.weight, short)
+            unit = units[1] * share_unit(form, compiled.resources.index(triple.second))
+            form.at_most("balance", gap.extend(Terms([(-unit, short)])), 0)
+            terms.add(triple.weight * unit, short)
             steps.append(triple.weight * greatest_common_divisor([triple.target * units[0], units[1]]))
     return GoalTerms(terms, None if form.cache["extra"] else greatest_common_divisor(steps))
 

@@ -1,0 +1,18 @@
+"""A HiGHS object that never writes to standard output. Knows nothing of models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import highspy
+
+__all__ = ["QuietHighs"]
+
+
+class QuietHighs(highspy.Highs):
+    """``highspy.Highs`` prints a banner while it is constructed; this silences the console before that."""
+
+    def enableCallbacks(self) -> Any:  # noqa: N802 - HiGHS's own name
+        """Called by the constructor; silence first."""
+        self.setOptionValue("log_to_console", False)
+        return super().enableCallbacks()

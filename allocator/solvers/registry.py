@@ -1,0 +1,33 @@
+"""The methods by name. Each is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from allocator.errors import ArgumentError
+from allocator.solvers.base import Method
+
+__all__ = ["METHODS", "method_named"]
+
+
+def _milp() -> Method:
+    from allocator.solvers.milp.method import MilpMethod
+
+    return MilpMethod()
+
+
+def _cpsat() -> Method:
+    from allocator.solvers.cpsat.method import CpsatMethod
+
+    return CpsatMethod()
+
+
+METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType({"milp": _milp, "cpsat": _cpsat})
+
+
+def method_named(name: str) -> Method:
+    """A method by name. Raises ``ArgumentError`` that lists the names there are."""
+    if name not in METHODS:
+        raise ArgumentError(f"method = {name}: unknown; the methods are {', '.join(['auto', *METHODS])}")
+    return METHODS[name]()

@@ -101,7 +101,7 @@ class _Reader:
                 name: self._integer(value, f"exponents.{name}", -MAX_MAGNITUDE, MAX_MAGNITUDE)
                 for name, value in stated.items()
             }
-        about = self._mapping(top.get("instance") or {}, "instance")
+        about = self._mapping(top.get("instance", {}), "instance")
         result = top.get("result")
         model = top.get("model")
         return Plan(

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["STARTED", "main"]
-
-STARTED = time.monotonic()
-"""When the program began: a time limit counts from here, imports and reading included."""
+__all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit code.
+    """Run the command line and return its exit code. A time limit counts from here, imports and reading included.
 
     Parameters
     ----------
     arguments : without the program's name; None: those of the process.
     """
+    started = time.monotonic()
     from allocator.cli.entry import run
 
-    return run(arguments)
+    return run(arguments, started)

@@ -25,15 +25,20 @@ INTERRUPTED = 130
 HOW_TO_DEBUG = "This is a fault of allocator, not of the input; ALLOCATOR_DEBUG=1 or --debug shows where it happened."
 
 
-def run(arguments: list[str] | None = None) -> int:
-    """Run a command; every failure is one message on stderr and an exit code, never a traceback unless asked for."""
+def run(arguments: list[str] | None, started: float) -> int:
+    """Run a command; every failure is one message on stderr and an exit code, never a traceback unless asked for.
+
+    Parameters
+    ----------
+    started : when the program began (``time.monotonic``); commands find it as the context's object.
+    """
     from allocator.cli.root import cli
 
     given = list(sys.argv[1:] if arguments is None else arguments)
     if "_ALLOCATOR_COMPLETE" in os.environ:
         cli.main(args=given, prog_name="allocator")  # the shell asks for completions
     try:
-        with cli.make_context("allocator", list(given)) as context:
+        with cli.make_context("allocator", list(given), obj=started) as context:
             code = cli.invoke(context)
         emit("")
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (no fault may look like an answer)
@@ -45,6 +50,9 @@ def _failure(error: BaseException, *, debug: bool) -> int:
     """Say what happened, in one message, and return the exit code."""
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return BAD_INPUT
     if isinstance(error, BrokenPipeError):
         pacify()
         return OK

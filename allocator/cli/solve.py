@@ -10,7 +10,6 @@ from pathlib import Path
 
 import click
 
-from allocator.cli import STARTED
 from allocator.cli.entry import NO_PLAN, OK
 from allocator.cli.options import (
     INSTANCE_SUFFIXES,
@@ -41,7 +40,9 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the summary.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @add_debug
+@click.pass_obj
 def command(
+    started: float,
     instance: Path,
     model: str | None,
     method: str,
@@ -64,7 +65,7 @@ def command(
     from allocator.cli.signals import interruptible
     from allocator.solvers.budget import Limits
 
-    budget = Limits(time_limit, iterations).start(spent=time.monotonic() - STARTED)
+    budget = Limits(time_limit, iterations).start(spent=time.monotonic() - started)
     with interruptible(budget.interrupt):
         from allocator.cli.models import choose_model
         from allocator.cli.output import emit, emit_json, is_terminal, terminal_width

@@ -1,4 +1,4 @@
-"""Running the command line as a user does: in a process of its own."""
+"""Running the command line, in this process or in one of its own."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from allocator.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 
 SMALL = """\
 format: allocator/v1
 name: small
+model: traffic
 topology:
   - level: rack
     name: rack
@@ -30,8 +34,6 @@ flows:
   - {from: web, to: store, pattern: spread, rate: 100 Mbit/s}
 """
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
 
 def environment(**extra: str) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "ALLOCATOR_DEBUG", "NO_COLOR"}}
@@ -45,31 +47,35 @@ Spawn = Callable[..., "subprocess.Popen[bytes]"]
 def spawn(tmp_path: Path) -> Spawn:
     """Start ``python ARGUMENTS`` with pipes, in a fresh folder."""
 
-    def call(*arguments: str | Path) -> subprocess.Popen[bytes]:
+    def call(*arguments: str | Path, **extra: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, *map(str, arguments)]
         return subprocess.Popen(
-            command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command, cwd=tmp_path, env=environment(**extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
 
     return call
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Run ``allocator ARGUMENTS`` in a fresh folder."""
+@dataclass(frozen=True)
+class Done:
+    """What a run of the command line left behind."""
 
-    def call(*arguments: str | Path, timeout: float = 120, **extra: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "allocator", *map(str, arguments)]
-        return subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment(**extra),
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-            encoding="utf-8",
-        )
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """Run ``allocator ARGUMENTS`` in this process; what native code prints is caught, too."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "ALLOCATOR_DEBUG", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments: str | Path) -> Done:
+        capfd.readouterr()
+        code = main([str(argument) for argument in arguments])
+        return Done(code, *capfd.readouterr())
 
     return call
 

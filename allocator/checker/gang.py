@@ -23,16 +23,16 @@ def gang(situation: Situation) -> Iterator[Violation]:
         rule = workload.placement.gang
         if rule is None:
             continue
-        of_level = [range(domain.first_node, domain.end_node) for domain in situation.instance.domains_of(rule.level)]
+        holders = situation.holders(rule.level)
         for first in range(0, workload.count, rule.size):
-            message = _problem(situation, workload, rule, first, of_level)
+            message = _problem(situation, workload, rule, first, holders)
             if message is not None:
                 where = f"{workload.name}/{first}"
                 yield Violation(Family.GANG, where, f"gang of members {first} to {first + rule.size - 1}: {message}")
 
 
 def _problem(
-    situation: Situation, workload: WorkloadClass, rule: Gang, first: int, of_level: list[range]
+    situation: Situation, workload: WorkloadClass, rule: Gang, first: int, holders: tuple[tuple[int, ...], ...]
 ) -> str | None:
     """What is wrong with a gang; None when nothing is."""
     standing = situation.standing
@@ -47,6 +47,6 @@ def _problem(
         return f"{len(batches)} members on {len(nodes)} nodes: must be distinct"
     if len({batch.mode for batch in batches}) > 1:
         return "several modes: must be one"
-    if not any(all(node in domain for node in nodes) for domain in of_level):
+    if not set.intersection(*(set(holders[node]) for node in nodes)):
         return f"not within one domain of level {rule.level}"
     return None

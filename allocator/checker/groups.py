@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from allocator.checker.situation import Situation
@@ -24,12 +25,10 @@ def conflict(situation: Situation) -> Iterator[Violation]:
 def spread(situation: Situation) -> Iterator[Violation]:
     """Groups that cover too few domains of a level. Members outside of every domain of the level do not count."""
     for rule in situation.instance.spreads:
-        held = list(_held(situation, rule.group, rule.level))
-        inside: set[int] = set()
-        for domain, _ in held:
-            inside.update(range(domain.first_node, domain.end_node))
+        held = _held(situation, rule.group, rule.level)
+        holders = situation.holders(rule.level)
         nodes = situation.group_nodes.get(rule.group, {})
-        placed = sum(count for node, count in nodes.items() if node in inside)
+        placed = sum(count for node, count in nodes.items() if holders[node])
         needed = min(rule.at_least, placed)
         if len(held) < needed:
             message = f"covers {len(held)} domains of level {rule.level}: must be at least {needed}"
@@ -46,10 +45,11 @@ def dependency(situation: Situation) -> Iterator[Violation]:
                 yield Violation(Family.DEPENDENCY, domain.path, message)
 
 
-def _held(situation: Situation, group: str, level: str) -> Iterator[tuple[Domain, int]]:
+def _held(situation: Situation, group: str, level: str) -> list[tuple[Domain, int]]:
     """Domains of a level with members of a group, and how many."""
-    nodes = situation.group_nodes.get(group, {})
-    for domain in situation.instance.domains_of(level):
-        count = sum(nodes.get(node, 0) for node in range(domain.first_node, domain.end_node))
-        if count:
-            yield domain, count
+    counts: Counter[int] = Counter()
+    holders = situation.holders(level)
+    for node, count in situation.group_nodes.get(group, {}).items():
+        for domain in holders[node]:
+            counts[domain] += count
+    return [(situation.instance.domains[index], counts[index]) for index in sorted(counts)]

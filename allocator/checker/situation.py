@@ -105,6 +105,21 @@ class Situation:
         """Weights and limits of moves; the defaults when the instance states none."""
         return self.instance.moves or MoveCosts()
 
+    def holders(self, level: str) -> tuple[tuple[int, ...], ...]:
+        """For each node, the indices of the domains of a level that hold it: one, none, or several nested ones."""
+        if level not in self._holders:
+            holders: list[list[int]] = [[] for _ in self.instance.nodes]
+            for domain in self.instance.domains_of(level):
+                for node in range(domain.first_node, domain.end_node):
+                    holders[node].append(domain.index)
+            self._holders[level] = tuple(map(tuple, holders))
+        return self._holders[level]
+
+    @cached_property
+    def _holders(self) -> dict[str, tuple[tuple[int, ...], ...]]:
+        """What ``holders`` has found so far."""
+        return {}
+
     @cached_property
     def group_nodes(self) -> Mapping[str, Mapping[int, int]]:
         """Placed members of each group on each node."""

@@ -7,8 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from allocator.checker import check
+from allocator.checker.goals import GOALS
 from allocator.model.families import Family
 from allocator.plan.entities import FlowGrant, PlacedGroup, Plan, UnplacedGroup
 from tests.builders import build, model, node, plan, team, workload
@@ -101,3 +104,34 @@ def test_messages_name_member_and_class() -> None:
     assert [(violation.where, violation.message) for violation in broken] == [
         ("a", "1 members are placed twice, the first is 0")
     ]
+
+
+ODD_NAMES = st.sampled_from(["a", "b", "ghost", ""])
+ODD_NODES = st.lists(st.sampled_from(["n0", "n1", "", "n9"]), max_size=4).map(tuple)
+ODD_NUMBERS = st.integers(-2, 4) | st.sampled_from([10**18, -(10**18)])
+ODD_SHARES = st.dictionaries(st.sampled_from(["cpu", "memory", "ghost"]), ODD_NUMBERS, max_size=2)
+ODD_ENDS = st.sampled_from(["t/0", "t/1", "a", "a/0", ""])
+ODD_PLANS = st.builds(
+    Plan,
+    st.just("test"),
+    st.just("d1"),
+    st.lists(
+        st.builds(PlacedGroup, ODD_NAMES, ODD_NUMBERS, ODD_NUMBERS, st.just("default"), ODD_NODES, ODD_SHARES),
+        max_size=5,
+    ).map(tuple),
+    st.lists(st.builds(FlowGrant, ODD_ENDS, ODD_ENDS, st.fractions(-1, 2, max_denominator=4)), max_size=3).map(tuple),
+    st.lists(st.builds(UnplacedGroup, ODD_NAMES, ODD_NUMBERS, ODD_NUMBERS, st.just("")), max_size=3).map(tuple),
+)
+
+
+@given(ODD_PLANS)
+@settings(max_examples=300, deadline=None)
+def test_any_plan_gets_a_verdict(odd: Plan) -> None:
+    """Whatever a plan holds: no traceback, and it is feasible only if every member is accounted for exactly once."""
+    goals = [goal.value for goal in GOALS]
+    evaluation = check(INSTANCE, model(*goals), odd)
+    assert set(evaluation.goals) == set(GOALS)
+    if evaluation.feasible:
+        groups = (*odd.placements, *odd.unplaced)
+        named = [(group.workload, group.first + i) for group in groups for i in range(group.count)]
+        assert sorted(named) == [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 1)]

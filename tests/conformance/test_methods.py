@@ -17,7 +17,7 @@ from allocator.plan.result import Status
 from allocator.solvers.registry import METHODS
 from tests.conformance.cases import CASES, GOALS, REFUSED, Case, document, node, rack, workload
 from tests.oracle.brute_force import Truth, brute_force
-from tests.oracle.comparing import bound_is_valid, disagreement
+from tests.oracle.comparing import bound_is_valid, disagreement, wrongly_refused
 from tests.oracle.in_use import ids_in_use
 
 EXACT = ("milp", "cpsat")
@@ -40,7 +40,8 @@ def solved_or_refused(instance: Instance, model: Model, truth: Truth, method: st
     except UnsupportedFamily as error:
         refused = set(error.families)
         assert refused, "a refusal names what is not supported"
-        assert not refused & supported(method), f"{method} refuses {refused}, which it claims to support"
+        wrong = wrongly_refused(method, error.families, METHODS[method]().support, model)
+        assert not wrong, f"{method} refuses {wrong}, which it claims to support"
         assert refused <= used, f"{method} refuses {refused}, which is not in use"
         return
     if method in EXACT:

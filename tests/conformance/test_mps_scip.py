@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from ortools.linear_solver.python import model_builder
 
-from allocator.compiled import compile_instance
+from allocator.compiled.compile import compile_instance
 from allocator.instance import instance_from_dict
 from allocator.model.entities import Model
 from allocator.solvers.milp.export import export_mps

@@ -19,7 +19,7 @@ from allocator.model.entities import Model
 from allocator.model.families import Family, GoalId
 from allocator.solvers.registry import METHODS
 from tests.oracle.brute_force import Truth, brute_force
-from tests.oracle.comparing import disagreement
+from tests.oracle.comparing import disagreement, wrongly_refused
 from tests.oracle.in_use import ids_in_use
 from tests.oracle.placements import TooMany
 from tests.oracle.random_instances import GOALS, random_case
@@ -78,9 +78,8 @@ def judge(instance: Instance, model: Model, truth: Truth, method: str, tally: Ta
     try:
         result = solve(instance, model, method=method, time_limit=TIME_LIMIT, seed=0, threads=1, gap=0.0)
     except UnsupportedFamily as error:
-        support = METHODS[method]().support
         tally.refused[method] += 1
-        wrong = set(error.families) & {*support.families, *support.goals}
+        wrong = wrongly_refused(method, error.families, METHODS[method]().support, model)
         return f"refuses {wrong}, which it claims to support" if wrong else None
     except Exception as error:  # noqa: BLE001  # a crash is a disagreement to report with its seed, not the end of the run
         return f"{type(error).__name__}: {error}"

@@ -7,13 +7,14 @@ The name of the model to use is left out.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from json.encoder import encode_basestring_ascii
+from types import MappingProxyType
 from typing import Any
 
-from allocator.instance.entities import Instance
+from allocator.instance.entities import Instance, Power, Uplink
 
 __all__ = ["digest_of"]
 
@@ -23,50 +24,73 @@ _LEFT_OUT = frozenset({"digest", "model"})
 def digest_of(instance: Instance) -> str:
     """SHA-256, hex, over a canonical text of the entities."""
     hasher = hashlib.sha256(b"allocator instance 1\n")
-    shared: dict[int, str] = {}
+    writer = _Writer()
     for name in sorted(each.name for each in fields(instance)):
         if name not in _LEFT_OUT:
             hasher.update(f"{name}=".encode())
             value = getattr(instance, name)
             for item in value if isinstance(value, tuple) else (value,):
-                hasher.update(_text(item, shared).encode())
+                hasher.update(writer.text(item).encode())
                 hasher.update(b"\n")
     return hasher.hexdigest()
 
 
-def _text(value: Any, shared: dict[int, str]) -> str:
-    """Canonical text of a value."""
-    kind = value.__class__
-    if kind is Fraction:
-        text = f"{value.numerator}/{value.denominator}"
-    elif kind is int or kind is bool or value is None:
-        text = str(value)
-    elif kind is tuple:
-        text = f"({','.join([_text(item, shared) for item in value])})"
-    elif isinstance(value, Mapping):
-        text = _map_text(value, shared)
-    elif isinstance(value, (set, frozenset)):
-        text = f"{{{','.join(sorted(_text(item, shared) for item in value))}}}"
-    elif is_dataclass(value):
-        text = f"{kind.__name__}({','.join([_text(getattr(value, name), shared) for name in _names(kind)])})"
-    else:
-        text = json.dumps(str(value))
-    return text
+class _Writer:
+    """Canonical text of entities. What the copies of a domain share is written once, known by its identity."""
 
+    def __init__(self) -> None:
+        self._shared: dict[int, str] = {}
+        self._names: dict[type, tuple[str, ...]] = {}
+        self._by_type: dict[type, Callable[[Any], str]] = {
+            str: encode_basestring_ascii,
+            int: str,
+            bool: str,
+            type(None): str,
+            Fraction: str,
+            tuple: self._tuple,
+            dict: self._map,
+            MappingProxyType: self._map,
+            frozenset: self._set,
+        }
 
-def _map_text(value: Mapping[Any, Any], shared: dict[int, str]) -> str:
-    """Text of a map, sorted by key. The copies of a domain share their maps, which are written once."""
-    key = id(value)
-    if key not in shared:
-        items = sorted((_text(name, shared), _text(item, shared)) for name, item in value.items())
-        shared[key] = f"{{{','.join([f'{name}:{item}' for name, item in items])}}}"
-    return shared[key]
+    def text(self, value: Any) -> str:
+        kind = value.__class__
+        write = self._by_type.get(kind)
+        if write is None:
+            write = self._by_type[kind] = self._choose(value)
+        return write(value)
 
+    def _choose(self, value: Any) -> Callable[[Any], str]:
+        if isinstance(value, Mapping):
+            return self._map
+        if is_dataclass(value):
+            kind: type = value.__class__
+            self._names[kind] = tuple(sorted(each.name for each in fields(value)))
+            return self._shared_entity if isinstance(value, (Uplink, Power)) else self._entity
+        return lambda other: encode_basestring_ascii(str(other))
 
-_NAMES: dict[type, tuple[str, ...]] = {}
+    def _tuple(self, value: tuple[Any, ...]) -> str:
+        return f"({','.join([self.text(item) for item in value])})"
 
+    def _set(self, value: frozenset[Any]) -> str:
+        return f"{{{','.join(sorted([self.text(item) for item in value]))}}}" if value else "{}"
 
-def _names(kind: Any) -> tuple[str, ...]:
-    if kind not in _NAMES:
-        _NAMES[kind] = tuple(sorted(each.name for each in fields(kind)))
-    return _NAMES[kind]
+    def _map(self, value: Mapping[Any, Any]) -> str:
+        if not value:
+            return "{}"
+        found = self._shared.get(id(value))
+        if found is None:
+            text = self.text
+            items = [f"{text(name)}:{text(item)}" for name, item in sorted(value.items())]
+            found = self._shared[id(value)] = f"{{{','.join(items)}}}"
+        return found
+
+    def _entity(self, value: Any) -> str:
+        kind = value.__class__
+        return f"{kind.__name__}({','.join([self.text(getattr(value, name)) for name in self._names[kind]])})"
+
+    def _shared_entity(self, value: Any) -> str:
+        found = self._shared.get(id(value))
+        if found is None:
+            found = self._shared[id(value)] = self._entity(value)
+        return found

@@ -48,15 +48,15 @@ def merge_tables(tree: dict[str, Any], base_dir: Path | None, problems: Problems
         table = _read(file, (base_dir or Path()) / file, ("tables", name), problems)
         if table is not None:
             tables[name] = table
+    for name, table in tables.items():
+        if name not in ROW_TABLES:
+            for number, line in enumerate(table.lines):
+                problems.origins["tables", name, number] = f"{table.file} line {line}"
     for key in ROW_TABLES:
         if key in tables:
             _append_rows(tree, key, tables[key], problems)
     if "costs" in tables:
         _merge_costs(tree, tables["costs"], problems)
-    for name, table in tables.items():
-        if name not in ROW_TABLES:
-            for number, line in enumerate(table.lines):
-                problems.origins["tables", name, number] = f"{table.file} line {line}"
     return tables
 
 

@@ -58,13 +58,15 @@ class ReserveDocument(Strict):
     """Every domain of the level must be replaceable by what is free outside it."""
 
     level: Name
-    resources: list[Name] = Field([], description="Default: every resource that nodes have a capacity of.")
+    resources: list[Name] = Field(
+        default_factory=list, description="Default: every resource that nodes have a capacity of."
+    )
 
 
 class DistancesDocument(Strict):
     """Distance of two nodes, for the goal traffic."""
 
-    weights: dict[str, Number] = Field({}, description="Weight of crossing an uplink, by level.")
+    weights: dict[str, Number] = Field(default_factory=dict, description="Weight of crossing an uplink, by level.")
     matrix: NumberByPair | None = Field(
         None, description="Distance by node path and node path, or the name of a table: from, to, distance."
     )
@@ -92,19 +94,19 @@ class InstanceDocument(Strict):
     format: Literal["allocator/v1"] = Field(description="Version of this format.")
     name: Name | None = Field(None, description="Name of the instance. Default: the file's.")
     model: Name | None = Field(None, description="Optimisation model used when none is named.")
-    resources: dict[str, ResourceDocument] = {}
-    topology: list[DomainDocument] = []
-    workloads: list[WorkloadDocument] = []
-    teams: list[TeamDocument] = []
-    flows: list[FlowDocument] = []
-    services: list[dict[str, Any]] = Field([], description="Kept for later: must be empty.")
-    balance: OneOrMany[BalanceDocument] = []
+    resources: dict[str, ResourceDocument] = Field(default_factory=dict)
+    topology: list[DomainDocument] = Field(default_factory=list)
+    workloads: list[WorkloadDocument] = Field(default_factory=list)
+    teams: list[TeamDocument] = Field(default_factory=list)
+    flows: list[FlowDocument] = Field(default_factory=list)
+    services: list[dict[str, Any]] = Field(default_factory=list, description="Kept for later: must be empty.")
+    balance: OneOrMany[BalanceDocument] = Field(default_factory=list)
     moves: MovesDocument | None = None
-    reserve: OneOrMany[ReserveDocument] = []
+    reserve: OneOrMany[ReserveDocument] = Field(default_factory=list)
     distances: DistancesDocument | None = None
     current: Current | None = Field(None, description="A plan file, or a list: where members run now.")
     tables: dict[str, Name] = Field(
-        {},
+        default_factory=dict,
         description="CSV files beside this file. workloads and flows: one row an entry, a column a key (requests.cpu); "
         "costs: class, node, cost; distances: from, to, distance; other names are referred to.",
         examples=[{"workloads": "items.csv"}],

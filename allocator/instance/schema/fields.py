@@ -13,6 +13,8 @@ from pydantic_core import CoreSchema, PydanticCustomError
 from allocator.quantities import Dimension, QuantityError, parse_decimal, parse_quantity, parse_whole
 from allocator.quantities.decimals import split_number
 
+_REMEMBERED = 65536
+
 __all__ = [
     "Amount",
     "AtLeastOne",
@@ -55,8 +57,17 @@ def _name(value: object) -> str:
 
 def _reader(parse: Callable[[str], Any], *, positive: bool = False) -> Callable[[object], Any]:
     """Validator that parses text and refuses what is negative (or not positive)."""
+    known: dict[object, Any] = {}  # texts repeat: most numbers of a large instance are alike
 
     def read(value: object) -> Any:
+        if value.__class__ is str and value in known:
+            return known[value]
+        found = check(value)
+        if len(known) < _REMEMBERED:
+            known[value] = found
+        return found
+
+    def check(value: object) -> Any:
         try:
             found = parse(_text(value))
         except QuantityError as error:

@@ -90,12 +90,22 @@ class DomainDocument(Strict):
     kind: Name | None = Field(None, description="Hardware kind of a node. Default: its level.")
     uplink: UplinkDocument | None = None
     internal: InternalDocument | None = None
-    capacity: dict[str, Amount] = Field({}, description="Capacity by resource; any domain may have one.")
-    safety: dict[str, Amount] = Field({}, description="Safety capacity by resource, for the goal overload.")
-    pool: dict[str, Amount] = Field({}, description="Pool by resource that the nodes below share beyond their own.")
-    labels: dict[str, Name] = Field({}, description="Labels, inherited downwards.")
-    taints: list[Name] = Field([], description="Taints, inherited downwards; members need a toleration of each.")
-    capabilities: list[Name] = Field([], description="Capabilities the nodes offer, inherited downwards.")
+    capacity: dict[str, Amount] = Field(
+        default_factory=dict, description="Capacity by resource; any domain may have one."
+    )
+    safety: dict[str, Amount] = Field(
+        default_factory=dict, description="Safety capacity by resource, for the goal overload."
+    )
+    pool: dict[str, Amount] = Field(
+        default_factory=dict, description="Pool by resource that the nodes below share beyond their own."
+    )
+    labels: dict[str, Name] = Field(default_factory=dict, description="Labels, inherited downwards.")
+    taints: list[Name] = Field(
+        default_factory=list, description="Taints, inherited downwards; members need a toleration of each."
+    )
+    capabilities: list[Name] = Field(
+        default_factory=list, description="Capabilities the nodes offer, inherited downwards."
+    )
     power: PowerDocument | None = Field(None, description="Draw of a node.")
     weight: Number | None = Field(None, description="Weight of a node in the goal nodes. Default: 1.")
     children: list[DomainDocument] | None = Field(None, description="Domains directly below.")

@@ -46,19 +46,19 @@ class WorkDocument(Strict):
 class DemandDocument(Strict):
     """Demand that differs on one kind of node."""
 
-    requests: Amounts = {}
-    limits: Amounts = {}
-    work: Amounts = Field({}, description="Work of one task by resource.")
+    requests: Amounts = Field(default_factory=dict)
+    limits: Amounts = Field(default_factory=dict)
+    work: Amounts = Field(default_factory=dict, description="Work of one task by resource.")
 
 
 class ModeDocument(Strict):
     """An alternative demand; what it does not state is the class's."""
 
-    requests: Amounts = {}
-    limits: Amounts = {}
-    work: Amounts = Field({}, description="Work of one task by resource.")
+    requests: Amounts = Field(default_factory=dict)
+    limits: Amounts = Field(default_factory=dict)
+    work: Amounts = Field(default_factory=dict, description="Work of one task by resource.")
     quality: Number | None = Field(None, description="Quality of the mode. Default: 1.")
-    by_kind: dict[str, DemandDocument] = Field({}, description="What differs by kind of node.")
+    by_kind: dict[str, DemandDocument] = Field(default_factory=dict, description="What differs by kind of node.")
 
 
 class SloDocument(Strict):
@@ -112,14 +112,15 @@ class PlacementDocument(Strict):
     """Where members may go and how they stand to each other."""
 
     require: dict[str, LabelValues] = Field(
-        {}, description="Label to accepted value or values; kind, name and path of a node count as labels."
+        default_factory=dict,
+        description="Label to accepted value or values; kind, name and path of a node count as labels.",
     )
-    tolerations: list[Name] = Field([], description="Taints the members accept.")
-    capabilities: list[Name] = Field([], description="Capabilities the node must offer.")
-    within: list[Name] = Field([], description="Paths of domains; members stay below one of them.")
-    spread: OneOrMany[SpreadDocument] = []
-    conflict: OneOrMany[ConflictDocument] = []
-    depends_on: OneOrMany[DependencyDocument] = []
+    tolerations: list[Name] = Field(default_factory=list, description="Taints the members accept.")
+    capabilities: list[Name] = Field(default_factory=list, description="Capabilities the node must offer.")
+    within: list[Name] = Field(default_factory=list, description="Paths of domains; members stay below one of them.")
+    spread: OneOrMany[SpreadDocument] = Field(default_factory=list)
+    conflict: OneOrMany[ConflictDocument] = Field(default_factory=list)
+    depends_on: OneOrMany[DependencyDocument] = Field(default_factory=list)
     gang: GangDocument | None = None
 
 
@@ -131,13 +132,19 @@ class WorkloadDocument(Strict):
     group: Name | None = Field(None, description="Group for conflicts, spreads and dependencies. Default: the class.")
     value: Number | None = Field(None, description="Worth of a placed member, goal placed. Default: 1.")
     weight: Number | None = Field(None, description="Weight in the goals throughput and p99. Default: 1.")
-    requests: Amounts = Field({}, description="Floor of each resource: the share a member is guaranteed.")
-    limits: Amounts = Field({}, description="Ceiling of each resource. Default: what the node has.")
-    by_kind: dict[str, DemandDocument] = Field({}, description="What differs by kind of node.")
-    modes: dict[str, ModeDocument] = Field({}, description="Alternative demands; a member runs in one.")
+    requests: Amounts = Field(
+        default_factory=dict, description="Floor of each resource: the share a member is guaranteed."
+    )
+    limits: Amounts = Field(default_factory=dict, description="Ceiling of each resource. Default: what the node has.")
+    by_kind: dict[str, DemandDocument] = Field(default_factory=dict, description="What differs by kind of node.")
+    modes: dict[str, ModeDocument] = Field(
+        default_factory=dict, description="Alternative demands; a member runs in one."
+    )
     work: WorkDocument | None = None
     slo: SloDocument | None = None
-    cost: dict[str, Number] = Field({}, description="Cost of a member by node path, kind, or default.")
+    cost: dict[str, Number] = Field(
+        default_factory=dict, description="Cost of a member by node path, kind, or default."
+    )
     move_cost: Number | None = Field(None, description="Cost of moving a member. Default: 1.")
     placement: PlacementDocument | None = None
 

@@ -6,6 +6,7 @@ program, 130 ended by a second interruption. Must not know any single command.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -65,7 +66,8 @@ def _failure(error: BaseException, *, debug: bool) -> int:
             click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
         else:
             message += f"\n{HOW_TO_DEBUG}"
-    click.echo(f"allocator: {message}", err=True)
+    with contextlib.suppress(OSError):  # the reader of stderr may have gone; the exit code stays
+        click.echo(f"allocator: {message}", err=True)
     return code
 
 

@@ -90,6 +90,18 @@ def test_a_plan_of_another_instance_does_not_check(run: Run, small: Path, tmp_pa
     assert "another version" in done.stdout
 
 
+def test_a_plan_by_a_model_file_checks_with_that_file(run: Run, small: Path, tmp_path: Path) -> None:
+    model, plan = tmp_path / "few.yaml", tmp_path / "plan.json"
+    model.write_text("name: few\nabout: as few nodes as possible\ngoals: [nodes]\n")
+    assert run("solve", small, "--model", model, "-o", plan, "-q").returncode == 0
+    unknown = run("check", small, plan)
+    assert unknown.returncode == 2
+    assert "few" in unknown.stderr
+    assert run("check", small, plan, "--model", model).returncode == 0
+    other = run("check", small, plan, "--model", "traffic")  # feasible there, and claims of another model do not count
+    assert other.returncode == 0, other.stdout
+
+
 def test_check_without_a_plan_says_what_is_in_it(run: Run, small: Path) -> None:
     done = run("check", small)
     assert done.returncode == 0

@@ -371,3 +371,9 @@ def test_nothing_to_place() -> None:
     termination = Termination(TerminationReason.OPTIMAL)
     result = Result(Status.OPTIMAL, termination, levels, (), plan, evaluation, "milp", "test", 0, 1, {})
     assert "There is nothing to place" in summarize(result, instance)
+
+
+def test_what_is_far_from_its_limit_is_no_bottleneck(instance: Instance) -> None:
+    far = Bottleneck("rack0/node0", "memory", Fraction(1, 2), None)
+    text = summarize(replace(result_of(instance, GoalId.PLACED), bottlenecks=(far,)), instance)
+    assert "Nothing is used beyond 80 %." in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from allocator.instance.entities import Instance
 from allocator.plan.result import Result
 from allocator.report.format import number, percent, price
@@ -9,14 +11,20 @@ from allocator.report.summary.section import Column, Section, Sheet, cut
 
 __all__ = ["bottlenecks", "headroom"]
 
+NEAR = Fraction(4, 5)
+"""Use of a resource from which on it counts as near its limit."""
+
 _COLUMNS = (Column("domain"), Column("resource"), Column("used", right=True), Column("worth of one more", right=True))
 
 
 def bottlenecks(result: Result, instance: Instance) -> Section | None:
-    """Resources near their limit, the most valuable first as the result orders them."""
+    """Resources near their limit or with a price, the most valuable first as the result orders them."""
     if not result.bottlenecks:
         return None
-    shown, more = cut(result.bottlenecks, 5)
+    found = [item for item in result.bottlenecks if item.price or item.utilization >= NEAR]
+    if not found:
+        return Section("Bottlenecks", (f"Nothing is used beyond {percent(NEAR)}.",))
+    shown, more = cut(found, 5)
     rows = []
     for item in shown:
         unit = instance.resources[item.resource].unit if item.resource in instance.resources else ""

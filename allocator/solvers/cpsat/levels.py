@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from allocator.errors import InternalError
@@ -16,6 +16,8 @@ from allocator.solvers.cpsat.linear import Linear
 from allocator.solvers.recorder import Recorder
 
 __all__ = ["Search", "solve_levels"]
+
+WORTH_A_RESTART = 0.2  # seconds
 
 
 @dataclass
@@ -62,38 +64,48 @@ def _solve_once(search: Search, value: Linear | None, sense: Sense, index: int) 
     builder = search.formulation.symbols.builder
     sign = 1 if sense == "min" else -1
     unit, constant = Fraction(1), Fraction(0)
+    signed = Linear() if value is None else value.scaled(sign)
     if value is not None:
-        signed = value.scaled(sign)
         unit, constant = builder.minimize(signed, f"level {index + 1} of the model"), Fraction(signed.constant)
     scale = float(unit) * sign
     recorder = search.recorder
     outcome = Outcome(None, None, complete=False, conflicts=0)
-    if not search.budget.exhausted:
+    least = None if value is None else builder.bounds(signed)[0]  # the range of the variables is always a bound
+    attempt = 0
+    while not outcome.complete and _time_is_left(search, attempt):
         outcome = run(
             builder,
             budget=search.budget,
-            controls=search.controls,
+            controls=replace(search.controls, seed=search.controls.seed + attempt),
             hint=search.values,
             on_value=_scaled(lambda number: recorder.incumbent(index, number), scale),
             on_bound=_scaled(lambda number: recorder.bound(index, number), scale),
         )
-    search.conflicts += outcome.conflicts
+        attempt += 1
+        search.conflicts += outcome.conflicts
+        _keep_better(search, outcome.values, value, sign)
+        if least is not None and outcome.bound is not None:
+            least = max(least, outcome.bound * unit + constant)
+            builder.add(signed, f"level {index + 1} of the model", lower=least)
     if outcome.values is None and outcome.complete:
         if search.values is not None or index > 0:
             raise InternalError("CP-SAT calls a model infeasible that has a solution")
         search.reason = TerminationReason.INFEASIBLE
         return False
-    _keep_better(search, outcome.values, value, sign)
-    if value is not None:
-        # in units of the objective; a range of the variables is always a bound
-        trivial = builder.bounds(value.scaled(sign))[0]
-        least = trivial if outcome.bound is None else max(trivial, outcome.bound * unit + constant)
+    if least is not None:
         search.bounds[index] = sign * Fraction(least)
     if not outcome.complete:
         search.reason = _why_stopped(search)
         return False
     _judge(search, value, index)
     return True
+
+
+def _time_is_left(search: Search, attempt: int) -> bool:
+    """Whether to run (again): interleaved search may end before its time; what it proved is kept as a row."""
+    if search.budget.exhausted or (attempt and search.controls.conflicts is not None):
+        return False
+    return attempt == 0 or search.budget.remaining() > WORTH_A_RESTART
 
 
 def _judge(search: Search, value: Linear | None, index: int) -> None:

@@ -56,12 +56,12 @@ def choose_exponent(
         When no exponent makes all numbers whole while every sum fits.
     """
     stated = (*needs, *supplies)
-    exponents = [decimal_exponent(number.value) for number in stated]
+    exponents = (decimal_exponent(value) for value in {number.text: number.value for number in stated}.values())
     exponent = min((found for found in exponents if found is not None), default=0)
     largest = max(
-        max((number.value for number in stated), default=Fraction(0)),
-        sum((number.value * number.times for number in needs), Fraction(0)),
-        sum((number.value * number.times for number in supplies), Fraction(0)),
+        _largest_of(stated),
+        _total(needs),
+        _total(supplies),
     )
     coarsest = _finest_that_fits(largest)
     if exponent < coarsest:
@@ -71,7 +71,7 @@ def choose_exponent(
         found = decimal_exponent(wish)
         if found is not None and coarsest <= found < exponent:
             exponent = found
-    biggest_supply = max((number.value for number in supplies), default=Fraction(0))
+    biggest_supply = _largest_of(supplies)
     if divisible and biggest_supply:
         while exponent > coarsest and Fraction(10) ** exponent > biggest_supply * _FINEST_SHARE:
             exponent -= 1
@@ -80,14 +80,39 @@ def choose_exponent(
 
 def round_down(value: Fraction, exponent: int) -> int:
     """Whole units in a value, rounded down (capacities)."""
-    scaled = value / Fraction(10) ** exponent
-    return scaled.numerator // scaled.denominator
+    numerator, denominator = _in_units(value, exponent)
+    return numerator // denominator
 
 
 def round_up(value: Fraction, exponent: int) -> int:
     """Whole units that cover a value, rounded up (floors)."""
-    scaled = value / Fraction(10) ** exponent
-    return -(-scaled.numerator // scaled.denominator)
+    numerator, denominator = _in_units(value, exponent)
+    return -(-numerator // denominator)
+
+
+def _in_units(value: Fraction, exponent: int) -> tuple[int, int]:
+    if exponent <= 0:
+        return value.numerator * 10**-exponent, value.denominator
+    return value.numerator, value.denominator * 10**exponent
+
+
+def _total(numbers: Iterable[StatedNumber]) -> Fraction:
+    """Sum of value * times, added up as integers per denominator."""
+    sums: dict[int, int] = {}
+    for number in numbers:
+        value = number.value
+        sums[value.denominator] = sums.get(value.denominator, 0) + value.numerator * number.times
+    return sum((Fraction(numerator, denominator) for denominator, numerator in sums.items()), Fraction(0))
+
+
+def _largest_of(numbers: Iterable[StatedNumber]) -> Fraction:
+    """Largest value, compared as integers per denominator; 0 for none."""
+    largest: dict[int, int] = {}
+    for number in numbers:
+        value = number.value
+        if value.numerator > largest.get(value.denominator, 0):
+            largest[value.denominator] = value.numerator
+    return max((Fraction(numerator, denominator) for denominator, numerator in largest.items()), default=Fraction(0))
 
 
 def _finest_that_fits(largest: Fraction) -> int:

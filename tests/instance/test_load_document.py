@@ -32,8 +32,8 @@ topology:
         children:
           - {level: node, name: cpu, count: 4, kind: epyc-9965,
              labels: {arch: x86_64}, taints: [old],
-             capabilities: [avx], capacity: {cpu: 192, memory: 768 GiB}, safety: {cpu: 180}, uplink: {bandwidth: 400 Gbit/s},
-             power: {idle: 120 W, busy: 500 W}, weight: 2}
+             capabilities: [avx], capacity: {cpu: 192, memory: 768 GiB}, safety: {cpu: 180},
+             uplink: {bandwidth: 400 Gbit/s}, power: {idle: 120 W, busy: 500 W}, weight: 2}
   - level: supernode
     name: super0
     pool: {hbm: 512 GiB}
@@ -109,7 +109,7 @@ def test_nodes_carry_what_is_stated_and_inherited(whole: Instance) -> None:
     assert (node.taints, node.capabilities) == ({"batch", "old"}, {"avx"})
     assert node.capacity["cpu"] * Fraction(10) ** cpu.exponent == 192
     assert node.safety["cpu"] * Fraction(10) ** cpu.exponent == 180
-    assert node.capacity["memory"] == 768 * 2**30
+    assert node.capacity["memory"] * Fraction(10) ** whole.resources["memory"].exponent == 768 * 2**30
     assert whole.domain_by_path["super0"].pool["hbm"] == 512 * 2**30
 
 
@@ -140,7 +140,7 @@ def test_a_divisible_resource_has_a_fine_unit(whole: Instance) -> None:
     unit = Fraction(10) ** whole.resources["cpu"].exponent
     assert unit <= Fraction(192, 10**9)
     assert (Fraction(4, 25) / unit).denominator == 1
-    assert whole.resources["memory"].exponent == 0
+    assert whole.resources["hbm"].exponent == 0
 
 
 def test_classes(whole: Instance) -> None:
@@ -152,7 +152,8 @@ def test_classes(whole: Instance) -> None:
     plain, special = mode.demand("epyc-9965"), mode.demand("accelerator")
     assert plain.requests["cpu"] * unit == Fraction(1, 2)
     assert special.requests["cpu"] * unit == Fraction(13, 20)
-    assert special.requests["memory"] == plain.requests["memory"] == 2**30
+    assert special.requests["memory"] == plain.requests["memory"]
+    assert plain.requests["memory"] * Fraction(10) ** whole.resources["memory"].exponent == 2**30
     assert special.limits["cpu"] * unit == 2
     assert (plain.work.compute["cpu"], special.work.compute["cpu"]) == (Fraction(1, 5), Fraction(13, 50))
     assert special.work.memory["memory"] == 10 * 2**20
@@ -173,6 +174,11 @@ def test_groups_default_to_the_class(whole: Instance) -> None:
     assert whole.workload_by_name["store"].group == "stores"
 
 
+def intake_memory(found: Instance) -> int:
+    """Floor of memory of an intake, which is 1 GiB."""
+    return found.workload_by_name["intake"].modes[0].default.requests["memory"]
+
+
 def test_instance_wide_families(whole: Instance) -> None:
     """Balance, moves, reserve and current placement are read as stated."""
     (triple,) = whole.balance
@@ -180,7 +186,8 @@ def test_instance_wide_families(whole: Instance) -> None:
     moves = whole.moves
     assert moves is not None
     assert (moves.process, moves.service, moves.machine) == (1, 10, 100)
-    assert (moves.limit_members, moves.limit_bytes) == (5, 2**30)
+    assert moves.limit_members == 5
+    assert moves.limit_bytes == intake_memory(whole)
     assert dict(moves.machine_cost) == {("super0/acc0", "super0/acc1"): 3}
     (reserve,) = whole.reserves
     assert (reserve.level, reserve.resources) == ("sled", ("cpu",))

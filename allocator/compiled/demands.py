@@ -105,8 +105,13 @@ def _mask(instance: Instance, placement: Placement) -> npt.NDArray[np.bool_]:
 
 
 def _accepts(node: Domain, placement: Placement) -> bool:
-    implicit = {"kind": node.kind, "name": node.path.rsplit("/", 1)[-1], "path": node.path}
+    implicit = {"kind": node.kind, "name": _unescaped(node.path.rsplit("/", 1)[-1]), "path": node.path}
     for label, values in placement.require.items():
         if node.labels.get(label, implicit.get(label)) not in values:
             return False
     return node.taints <= placement.tolerations and placement.capabilities <= node.capabilities
+
+
+def _unescaped(name: str) -> str:
+    """Undo JSON Pointer's escapes of one name."""
+    return name.replace("~1", "/").replace("~0", "~")

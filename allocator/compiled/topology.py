@@ -36,7 +36,7 @@ class TopologyArrays:
 
 @dataclass(frozen=True)
 class Limits:
-    """Effective limits; ``path_limit``: int64[N, R], the least limit at or above a node for one member, 0 if none."""
+    """Effective limits; ``path_limit``: int64[N, R], the least limit at or above a node for one member."""
 
     limit: Int64
     pool_limit: Int64
@@ -84,35 +84,32 @@ def limits_of(
 ) -> Limits:
     """Effective limits. ``current_use``: int64[N, R], old floors of the members that run on each node now."""
     num_domains, num_resources = arrays.capacity.shape
-    num_nodes = len(arrays.node_domain)
+    held = Family.CAPACITY not in model.ignore
     prefix = np.vstack([np.zeros((1, num_resources), dtype=np.int64), np.cumsum(current_use, axis=0)])
     use = prefix[arrays.end_node] - prefix[arrays.first_node]  # int64[D, R]
     overfull = np.zeros(num_domains, dtype=np.bool_)
-    limit = arrays.capacity.copy()
+    limit = arrays.capacity.copy() if held else np.full_like(arrays.capacity, -1)
     pool_limit = np.full_like(arrays.pool, -1) if Family.POOL in model.ignore else arrays.pool.copy()
-    if Family.CAPACITY in model.ignore:
-        none = np.full_like(limit, -1)
-        endless = np.full((num_nodes, num_resources), np.iinfo(np.int64).max, dtype=np.int64)
-        return Limits(none, none, overfull, endless, (None,) * num_domains)
-    power = [r for r, name in enumerate(resources) if name == "power"]
-    own = np.where(limit[arrays.node_domain] >= 0, limit[arrays.node_domain], 0)  # int64[N, R], a node's own amount
-    reach = limit[arrays.node_domain].copy()  # what one member may use of the node itself, -1: not limited here
+    stated = arrays.capacity[arrays.node_domain]
+    own = np.where(stated >= 0, stated, 0)  # int64[N, R], a node's own amount
+    drawn = np.full(own.shape, -1, dtype=np.int64)  # own amount and pool together, -1: under no pool
     for domain, r in zip(*np.nonzero(pool_limit >= 0), strict=True):
         nodes = slice(int(arrays.first_node[domain]), int(arrays.end_node[domain]))
         excess = int(np.maximum(0, current_use[nodes, r] - own[nodes, r]).sum())
         if excess > pool_limit[domain, r]:
             pool_limit[domain, r] = excess
             overfull[domain] = True
-        reach[nodes, r] = own[nodes, r] + pool_limit[domain, r]
+        drawn[nodes, r] = own[nodes, r] + pool_limit[domain, r]
         limit[arrays.node_domain[nodes], r] = -1
     over = (limit >= 0) & (use > limit)
-    over[:, power] = False
+    over[:, [r for r, name in enumerate(resources) if name == "power"]] = False
     limit = np.where(over, use, limit)
     overfull |= over.any(axis=1)
-    power_limit = _power_limit(instance, arrays, resources, current_use, overfull)
-    pooled = arrays.capacity[arrays.node_domain] != limit[arrays.node_domain]
-    reach = np.where(pooled & (limit[arrays.node_domain] < 0), reach, limit[arrays.node_domain])
-    return Limits(limit, pool_limit, overfull, _path_limit(arrays, limit, reach), power_limit)
+    power_limit: tuple[Fraction | None, ...] = (None,) * num_domains
+    if held and "power" in resources:
+        power_limit = _power_limit(instance, arrays, resources, current_use, overfull)
+    path_limit = _path_limit(arrays, limit, drawn, missing=0 if held else np.iinfo(np.int64).max)
+    return Limits(limit, pool_limit, overfull, path_limit, power_limit)
 
 
 def _power_limit(
@@ -123,8 +120,6 @@ def _power_limit(
     overfull: npt.NDArray[np.bool_],
 ) -> tuple[Fraction | None, ...]:
     """Stated power capacities in watts, or the current draw where it is higher (marks the domain overfull)."""
-    if "power" not in resources:
-        return (None,) * len(instance.domains)
     p = list(resources).index("power")
     unit = Fraction(10) ** instance.resources["power"].exponent
     running = {instance.node_index[c.node] for c in instance.current or () if c.count}
@@ -151,8 +146,8 @@ def _power_limit(
     return tuple(limits)
 
 
-def _path_limit(arrays: TopologyArrays, limit: Int64, reach: Int64) -> Int64:
-    """Least limit at or above each node; 0 where nobody states one (the node has none of the resource)."""
+def _path_limit(arrays: TopologyArrays, limit: Int64, drawn: Int64, missing: int) -> Int64:
+    """Least limit at or above each node; ``missing`` where nobody states one."""
     endless = np.iinfo(np.int64).max
     above = np.full(limit.shape, endless, dtype=np.int64)
     stated = np.where(limit >= 0, limit, endless)
@@ -160,5 +155,5 @@ def _path_limit(arrays: TopologyArrays, limit: Int64, reach: Int64) -> Int64:
         parent = int(arrays.parent[domain])
         above[domain] = stated[domain] if parent < 0 else np.minimum(stated[domain], above[parent])
     nodes = above[arrays.node_domain]
-    nodes = np.where(reach >= 0, np.minimum(nodes, reach), nodes)
-    return np.where(nodes == endless, 0, nodes)
+    nodes = np.where(drawn >= 0, np.minimum(nodes, drawn), nodes)
+    return np.where(nodes == endless, missing, nodes)

@@ -17,7 +17,7 @@ __all__ = ["INT64_MARGIN", "ScaleError", "StatedNumber", "choose_exponent", "rou
 
 INT64_MARGIN = 4
 _LARGEST = (2**63 - 1) // INT64_MARGIN
-_FINEST_SHARE = Fraction(1, 10**9)  # rounding a divisible share to units finer than this part of a node does not show
+_FINEST_SHARE = Fraction(1, 10**12)  # rounding a divisible share to units finer than this part of a node does not show
 
 
 @dataclass(frozen=True, slots=True)

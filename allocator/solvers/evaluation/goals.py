@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from allocator.compiled.entities import Compiled
-from allocator.instance.entities import MoveCosts, Role
+from allocator.instance.entities import MoveCosts
 from allocator.model.entities import Goal
 from allocator.model.families import GoalId
 from allocator.solvers.base import Assignment
@@ -111,7 +111,7 @@ def _congestion(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fract
 
 def _peak(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:
     resources = compiled.instance.resources
-    names = goal.resources or tuple(n for n, resource in resources.items() if resource.role is not Role.POWER)
+    names = goal.resources or tuple(name for name in resources if name != "power")
     domains = compiled.instance.domains if goal.at_level is None else compiled.instance.domains_of(goal.at_level)
     use = domain_use(compiled, node_use(compiled, assignment.counts, assignment.shares))
     return max(

@@ -131,7 +131,22 @@ class HighsRun:
             known = np.nonzero(~np.isnan(start))[0].astype(np.int32)
             self._require(solver.setSolution(len(known), known, start[known]), "setSolution")
         status = self._run_watched(budget, minimise, on_incumbent, on_bound)
-        return self._outcome(status, budget)
+        outcome = self._outcome(status, budget)
+        if self._contradicts_itself(cost, outcome):
+            # seen with a MIP start that presolve maps to a better objective than it has: run again from nothing
+            solver.clearSolver()
+            status = self._run_watched(budget, minimise, on_incumbent, on_bound)
+            outcome = self._outcome(status, budget)
+            if self._contradicts_itself(cost, outcome):
+                raise InternalError("HiGHS reports an objective that its solution does not have")
+        return outcome
+
+    def _contradicts_itself(self, cost: Float, outcome: Outcome) -> bool:
+        if outcome.solution is None:
+            return False
+        reported = self.solver.getInfo().objective_function_value
+        true = float(cost @ outcome.solution[: len(cost)])
+        return abs(true - reported) > 1e-5 * max(1.0, abs(true), abs(reported))
 
     def _run_watched(
         self, budget: Budget, minimise: bool, on_incumbent: Callable[[float], None], on_bound: Callable[[float], None]

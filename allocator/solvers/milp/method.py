@@ -29,6 +29,7 @@ from allocator.solvers.shares.optimum import optimal_shares
 __all__ = ["MAX_PLACEMENT_VARIABLES", "MilpMethod"]
 
 MAX_PLACEMENT_VARIABLES = 1_500_000
+NOISE = Fraction(1, 10**11)  # of the largest coefficient: what summing floats may leave of a zero
 SAME = Fraction(1, 10**9)  # relative difference that counts as agreement where values are not integral
 
 
@@ -196,6 +197,8 @@ def _solve_level(
     run.reached.append(value)
     recorder.incumbent(index, float(value))
     bound = run.bounds[index]
+    if bound is not None and not objective.step and abs(bound - value) <= NOISE * max(objective.scale, abs(value)):
+        bound = run.bounds[index] = value
     if bound is not None:
         recorder.bound(index, float(bound))
     if outcome.stop is Stop.OPTIMAL:

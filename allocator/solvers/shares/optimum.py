@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
-from allocator.instance.entities import Role
 from allocator.model.entities import Goal, Level
 from allocator.model.families import GoalId, sense_of
 from allocator.solvers.base import Assignment
@@ -50,6 +49,8 @@ def optimal_shares(compiled: Compiled, counts: Counts, reached: Sequence[Fractio
     if not compiled.model.has_rate_goals or not counts:
         return SharePlan(plain)
     made = placement_program(compiled, counts)
+    if not made.program.upper:
+        return SharePlan(plain)  # nobody can use more than the floors
     objectives = [_objective(made, level) for level in compiled.model.levels]
     solver = made.program.solver()
     solution: npt.NDArray[np.float64] | None = None
@@ -152,7 +153,7 @@ def _extra_in(made: PlacementProgram, domain: int, r: int) -> dict[int, float]:
 def _peak(made: PlacementProgram, goal: Goal) -> dict[int, float]:
     compiled = made.compiled
     resources = compiled.instance.resources
-    names = goal.resources or tuple(n for n, resource in resources.items() if resource.role is not Role.POWER)
+    names = goal.resources or tuple(name for name in resources if name != "power")
     domains = compiled.instance.domains if goal.at_level is None else compiled.instance.domains_of(goal.at_level)
     highest = made.program.column()
     for domain in domains:

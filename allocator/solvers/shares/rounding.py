@@ -17,7 +17,7 @@ from allocator.solvers.shares.program import unit_of
 __all__ = ["rounded"]
 
 Shares = dict[tuple[int, int, int, int], int]
-NEAR = 10**8  # values this close (relative) to a rounder number are taken to be it
+NEAR = 10**9  # values this close (relative) to a rounder number are taken to be it
 THETA_DIGITS = 10**13
 
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from allocator.instance.entities import Role
 from allocator.model.entities import Goal
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.goals.base import GoalTerms, greatest_common_divisor
@@ -21,7 +20,7 @@ def peak(form: Formulation, goal: Goal) -> GoalTerms:
     """Highest utilisation over the named resources and level."""
     compiled = form.compiled
     resources = compiled.instance.resources
-    names = goal.resources or tuple(n for n, resource in resources.items() if resource.role is not Role.POWER)
+    names = goal.resources or tuple(name for name in resources if name != "power")
     domains = compiled.instance.domains if goal.at_level is None else compiled.instance.domains_of(goal.at_level)
     highest = form.real("peak")
     for domain in domains:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from allocator.compiled.entities import Compiled
 from allocator.model.entities import Level
@@ -34,8 +35,9 @@ class Formulation:
         given: dict[tuple[int, int, int, int], int] = {}
         for (block, option, node, resource), variable in symbols.shares.items():
             floor = int(compiled.floor[option, compiled.node_kind[node], resource])
-            if values[variable] > floor * counts.get((block, option, node), 0):
-                given[block, option, node, resource] = values[variable]
+            amount = values[variable] * symbols.grain.get(resource, 1)
+            if amount > floor * counts.get((block, option, node), 0):
+                given[block, option, node, resource] = amount
         return Assignment(counts, given, _grants(compiled))
 
     def hint(self, start: Assignment) -> dict[int, int]:
@@ -46,7 +48,8 @@ class Formulation:
             floor = int(compiled.floor[key[1], compiled.node_kind[key[2]], key[3]])
             amount = start.shares.get(key, floor * start.counts.get(key[:3], 0))
             # more than is of use is never offered
-            known[variable] = min(amount, _most(symbols, key, start.counts.get(key[:3], 0)))
+            most = _most(symbols, key, start.counts.get(key[:3], 0))
+            known[variable] = min(amount // symbols.grain.get(key[3], 1), most)
         return known
 
 
@@ -67,15 +70,15 @@ def _grants(compiled: Compiled) -> dict[tuple[str, int], Fraction]:
     return {(kind, index): Fraction(1) for kind, size in sizes for index in range(size)}
 
 
-def formulate(compiled: Compiled, budget: Budget) -> Formulation:
-    """Build the formulation.
+def formulate(compiled: Compiled, budget: Budget, grain: Mapping[int, int] = MappingProxyType({})) -> Formulation:
+    """Build the formulation; with shares in multiples of ``grain[resource]`` it is a restriction of the exact one.
 
     Raises
     ------
     BudgetExhausted : when the time is up before it is complete.
     MethodRefused : when numbers do not fit 64-bit integers.
     """
-    symbols = Symbols(compiled, Builder(), budget)
+    symbols = Symbols(compiled, Builder(), budget, grain)
     assignment.add_counts(symbols)
     laws = shares.add_shares(symbols)
     rates.add_rates(symbols, laws)

@@ -29,6 +29,8 @@ class Search:
     recorder: Recorder
     controls: Controls
     values: list[int] | None = None
+    starts: list[list[int]] = field(default_factory=list)  # other solutions that a level may start from
+    reached: list[list[int]] = field(default_factory=list)  # the solution after each level
     bounds: list[Fraction | None] = field(default_factory=list)
     reason: TerminationReason | None = None
     conflicts: int = 0
@@ -49,7 +51,10 @@ def solve_levels(search: Search) -> None:
         return
     for index, (level, value) in enumerate(zip(model.levels, search.formulation.levels, strict=True)):
         search.recorder.phase(f"level {index + 1}: " + " + ".join(goal.id for goal in level.goals), index)
+        _take_start(search, value, 1 if level.sense == "min" else -1)
         ended = _solve_once(search, value, level.sense, index)
+        if search.values is not None:
+            search.reached.append(search.values)
         if search.values is None or not ended:
             return
         reached = Fraction(value.value(search.values))
@@ -101,6 +106,14 @@ def _solve_once(search: Search, value: Linear | None, sense: Sense, index: int) 
     return True
 
 
+def _take_start(search: Search, value: Linear, sign: int) -> None:
+    """Start a level from the best known solution that keeps the earlier levels."""
+    for start in search.starts:
+        better = search.values is None or sign * value.value(start) < sign * value.value(search.values)
+        if better and search.formulation.symbols.builder.holds(start):
+            search.values = start
+
+
 def _time_is_left(search: Search, attempt: int) -> bool:
     """Whether to run (again): interleaved search may end before its time; what it proved is kept as a row."""
     if search.budget.exhausted or (attempt and search.controls.conflicts is not None):
@@ -135,7 +148,7 @@ def _why_stopped(search: Search) -> TerminationReason:
     if search.budget.interrupted:
         return TerminationReason.INTERRUPTED
     limits = search.budget.limits
-    if limits.iterations is not None and (limits.seconds is None or search.budget.remaining() > 0.0):
+    if search.controls.conflicts is not None and (limits.seconds is None or search.budget.remaining() > 0.0):
         return TerminationReason.ITERATION_LIMIT
     if limits.seconds is not None:
         return TerminationReason.TIME_LIMIT

@@ -44,6 +44,7 @@ class CpsatMethod:
         MethodRefused : while building, when a scaled number does not fit 64-bit integers.
         """
         self.refuse(compiled)
+        from allocator.solvers.cpsat.coarse import coarse_plans
         from allocator.solvers.cpsat.engine import Controls
         from allocator.solvers.cpsat.formulation import formulate
         from allocator.solvers.cpsat.levels import Search, solve_levels
@@ -62,10 +63,9 @@ class CpsatMethod:
         search = Search(
             formulation, budget, recorder, Controls(seed, max(1, threads), max(0.0, gap), budget.limits.iterations)
         )
-        if start is not None:
-            values = formulation.symbols.builder.complete(formulation.hint(start))
-            if formulation.symbols.builder.holds(values):
-                search.values = values
+        starts = [] if start is None else [start]
+        starts += coarse_plans(compiled, budget, seed, search.controls.threads)
+        search.starts = [formulation.symbols.builder.complete(formulation.hint(known)) for known in starts]
         solve_levels(search)
         builder = formulation.symbols.builder
         return Answer(

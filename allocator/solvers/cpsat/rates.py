@@ -56,7 +56,7 @@ def add_rates(symbols: Symbols, laws: dict[tuple[int, int], RateLaw]) -> None:
             continue
         symbols.budget.check()
         workload = int(symbols.compiled.option_workload[option])
-        shares = {r: symbols.shares[block, option, node, r] for r, _ in law.limits}
+        shares = {r: symbols.share((block, option, node, r)) for r, _ in law.limits}
         if not law.limits:
             value = Linear().add(count, law.cap)
         elif len(law.limits) == 1:
@@ -69,41 +69,41 @@ def add_rates(symbols: Symbols, laws: dict[tuple[int, int], RateLaw]) -> None:
         symbols.rates.append(Rate(workload, value))
 
 
-def _one_resource(symbols: Symbols, count: int, share: int, cap: Fraction, slope: Fraction) -> Linear:
+def _one_resource(symbols: Symbols, count: int, share: Linear, cap: Fraction, slope: Fraction) -> Linear:
     builder, where = symbols.builder, "the shares of a class"
     whole, part = divmod(cap / slope, 1)
     whole = int(whole)
-    if part == 0 and builder.upper[share] <= whole * builder.upper[count]:
-        return Linear().add(share, slope)  # S <= k n is a row of the share already
+    if part == 0 and builder.bounds(share)[1] <= whole * builder.upper[count]:
+        return share.scaled(slope)  # S <= k n is a row of the share already
 
     full = builder.integer(
-        0, whole * builder.upper[count], where, lambda values: min(values[share], whole * values[count])
+        0, whole * builder.upper[count], where, lambda values: min(int(share.value(values)), whole * values[count])
     )
     builder.add(Linear().add(full, 1).add(count, -whole), where, upper=0)
     used, value = Linear().add(full, 1), Linear().add(full, slope)
     if part:
         extra = builder.integer(
-            0, builder.upper[count], where, lambda values: min(values[share] - values[full], values[count])
+            0, builder.upper[count], where, lambda values: min(int(share.value(values)) - values[full], values[count])
         )
         builder.add(Linear().add(extra, 1).add(count, -1), where, upper=0)
         used.add(extra, 1)
         value.add(extra, slope * part)
-    builder.add(used.add(share, -1), where, upper=0)
+    builder.add(used.add_scaled(share, -1), where, upper=0)
     return value
 
 
-def _single_member(symbols: Symbols, count: int, shares: dict[int, int], law: RateLaw) -> Linear:
+def _single_member(symbols: Symbols, count: int, shares: dict[int, Linear], law: RateLaw) -> Linear:
     """Rate q in a unit of which the cap and every slope are integer multiples: every minimum of them is one, too."""
     builder, where = symbols.builder, "the rates of a class"
     unit = Fraction(1, math.lcm(law.cap.denominator, *(slope.denominator for _, slope in law.limits)))
 
     def define(values: Sequence[int]) -> int:
-        best = min(law.cap * values[count], *(slope * values[shares[r]] for r, slope in law.limits))
+        best = min(law.cap * values[count], *(slope * shares[r].value(values) for r, slope in law.limits))
         return int(best / unit)
 
     rate = builder.integer(0, int(law.cap / unit), where, define)
     value = Linear().add(rate, unit)
     builder.add(value.scaled(1).add(count, -law.cap), where, upper=0)
     for resource, slope in law.limits:
-        builder.add(value.scaled(1).add(shares[resource], -slope), where, upper=0)
+        builder.add(value.plus(shares[resource], -slope), where, upper=0)
     return value

@@ -96,11 +96,10 @@ def _add_share(
     symbols: Symbols, key: tuple[int, int, int, int], count: int, reach: tuple[int, int], where: str
 ) -> None:
     builder, (floor, most) = symbols.builder, reach
-    share = builder.integer(0, most * builder.upper[count], where)
-    symbols.shares[key] = share
-    above = Linear().add(share, 1).add(count, -floor)
+    symbols.shares[key] = builder.integer(0, most * builder.upper[count] // symbols.grain.get(key[3], 1), where)
+    above = symbols.share(key).add(count, -floor)
     builder.add(above, where, lower=0)
-    builder.add(Linear().add(share, 1).add(count, -most), where, upper=0)
+    builder.add(symbols.share(key).add(count, -most), where, upper=0)
     symbols.excess.setdefault((key[2], key[3]), Linear()).add_scaled(above)
 
 

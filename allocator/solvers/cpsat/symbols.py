@@ -6,6 +6,7 @@ node h; U_dr use of resource r in domain d (floors plus excess shares); a_bd mem
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -29,16 +30,20 @@ class Rate:
 
 @dataclass
 class Symbols:
-    """Variables by what they mean. ``excess[h, r]``: shares above the floors on node h, summed."""
+    """Variables by what they mean. ``excess[h, r]``: shares above the floors on node h, summed.
+
+    ``grain[r]``: amounts that one unit of a share variable stands for; missing: 1.
+    """
 
     compiled: Compiled
     builder: Builder
     budget: Budget
+    grain: Mapping[int, int] = field(default_factory=dict)
     n: dict[tuple[int, int, int], int] = field(default_factory=dict)
     on_node: list[list[tuple[int, int, int]]] = field(default_factory=list)  # node -> (block, option, variable)
     of_block: list[list[tuple[int, int, int]]] = field(default_factory=list)  # block -> (option, node, variable)
     excess: dict[tuple[int, int], Linear] = field(default_factory=dict)
-    shares: dict[tuple[int, int, int, int], int] = field(default_factory=dict)  # total share of members of n[b, o, h]
+    shares: dict[tuple[int, int, int, int], int] = field(default_factory=dict)  # of members of n[b, o, h], in grains
     rates: list[Rate] = field(default_factory=list)
     cache: dict[tuple[object, ...], Linear] = field(default_factory=dict)
     presences: dict[tuple[object, ...], int] = field(default_factory=dict)
@@ -132,6 +137,10 @@ class Symbols:
         if key not in self.presences:
             self.presences[key] = presence(self.builder, members, f"the size of group {group}")
         return self.presences[key]
+
+    def share(self, key: tuple[int, int, int, int]) -> Linear:
+        """Total share, an amount, of the members of n[b, o, h] of resource r, where it is a variable."""
+        return Linear().add(self.shares[key], self.grain.get(key[3], 1))
 
     def base(self, resource: int) -> Fraction:
         """Base units of one unit of an amount."""

@@ -19,13 +19,17 @@ Location = tuple[str | int, ...]
 
 _BARE = re.compile(r"[A-Za-z_][\w-]*")
 _SHOWN = 80
+_MOST_COMPARED = 500
 # The key that names an item of a list, and what such an item is called
 _NAMES = (("class", "class"), ("team", "team"), ("level", "domain"), ("from", "flow from"))
 
 
 def did_you_mean(name: str, known: Iterable[str], what: str) -> str:
     """Sentence for a reference to nothing: the nearest known name, or what is known."""
-    names = sorted(set(known))
+    names = list(dict.fromkeys(known))
+    if len(names) > _MOST_COMPARED:
+        return f"there is no such {what}"  # comparing with so many names for every mistake would take too long
+    names.sort()
     close = get_close_matches(name, names, n=1)
     if close:
         return f"there is no such {what}; did you mean {close[0]!r}?"

@@ -64,7 +64,7 @@ class _Writer:
         if isinstance(value, Mapping):
             return self._map
         if is_dataclass(value):
-            kind: type = value.__class__
+            kind: Any = value.__class__
             self._names[kind] = tuple(sorted(each.name for each in fields(value)))
             return self._shared_entity if isinstance(value, (Uplink, Power)) else self._entity
         return lambda other: encode_basestring_ascii(str(other))

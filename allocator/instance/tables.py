@@ -11,6 +11,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def number_matrix(name: str, table: Table, problems: Problems) -> dict[str, dict
 def _read(file: str, path: Path, location: Location, problems: Problems) -> Table | None:
     try:
         text = read_text(path)
-        reader = csv.reader(text.splitlines(keepends=True), strict=True)
+        reader = csv.reader(StringIO(text, newline=""), strict=True)
         header = [column.strip() for column in next(reader, [])]
         rows: list[list[str]] = []
         lines: list[int] = []

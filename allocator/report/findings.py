@@ -64,7 +64,7 @@ def findings_document(model: Model, evaluation: Evaluation, differences: Sequenc
 def _verdict(name: str, evaluation: Evaluation, differences: Sequence[str]) -> str:
     placed = sum(outcome.placed for outcome in evaluation.classes)
     total = sum(outcome.count for outcome in evaluation.classes)
-    members = f"{placed:,} of {count(total, 'member')} placed"
+    members = f"{placed:,} of {count(total, 'member')} {'is' if placed == 1 else 'are'} placed"
     if not evaluation.feasible:
         return f"{name}: the plan does not hold. {count(len(evaluation.violations), 'violation')}; {members}."
     if differences:

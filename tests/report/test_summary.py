@@ -140,7 +140,7 @@ def test_a_gap_is_said_with_the_level_it_belongs_to(instance: Instance) -> None:
     text = summarize(result_of(instance, GoalId.PLACED, GoalId.POWER, bounds=(6, None)), instance)
     verdict = " ".join(text.split("\n\n")[0].split())
     assert "feasible" in verdict
-    assert "5 of 6 members placed, 1 is not" in verdict
+    assert "5 of 6 members are placed, 1 is not" in verdict
     assert "placed (level 1 of 2) is within 16.67 % of the best possible" in verdict
     assert "the time limit was reached" in verdict
     assert lines_with(text, "max placed", "5", "6", "16.67 %")
@@ -150,6 +150,7 @@ def test_a_gap_is_said_with_the_level_it_belongs_to(instance: Instance) -> None:
 def test_optimal_is_said_only_of_an_optimal_result(instance: Instance) -> None:
     proven = result_of(instance, GoalId.PLACED, status=Status.OPTIMAL, reason=TerminationReason.OPTIMAL, bounds=(5,))
     assert "proven optimal" in summarize(proven, instance)
+    assert "no plan does better." in " ".join(summarize(proven, instance).split())
     assert "0, proven" in summarize(proven, instance)
     for other in (
         result_of(instance, GoalId.PLACED, bounds=(6,)),
@@ -188,6 +189,33 @@ def test_classes_are_placed_and_served(instance: Instance) -> None:
 def test_unplaced_members_have_a_reason_and_what_is_short(instance: Instance) -> None:
     text = summarize(result_of(instance, GoalId.PLACED), instance)
     assert lines_with(text, "web", "1", "no node has room for it (short: 1 GiB of memory)")
+
+
+def test_what_is_short_is_said_once(instance: Instance) -> None:
+    result = result_of(instance, GoalId.PLACED)
+    assert result.plan is not None
+    said = replace(result.plan.unplaced[0], reason="rack0/node1 is 1 GiB of memory short")
+    result = replace(result, plan=replace(result.plan, unplaced=(said,)))
+    assert "(short:" not in summarize(result, instance)
+
+
+def test_later_goals_are_optimal_only_in_their_order(instance: Instance) -> None:
+    proven = result_of(
+        instance,
+        GoalId.PLACED,
+        GoalId.POWER,
+        status=Status.OPTIMAL,
+        reason=TerminationReason.OPTIMAL,
+        bounds=(5, 650),
+    )
+    assert "no plan does better, the goals taken in their order." in " ".join(summarize(proven, instance).split())
+
+
+def test_items_are_indented_when_they_wrap(instance: Instance) -> None:
+    why = Infeasibility(reasons=("word " * 40,))
+    lines = summarize(no_plan(Status.INFEASIBLE, TerminationReason.INFEASIBLE, why), instance).splitlines()
+    first = next(index for index, line in enumerate(lines) if line.startswith("  - word"))
+    assert lines[first + 1].startswith("    word")
 
 
 def test_utilisation_names_the_fullest_domain(instance: Instance) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 __all__ = ["SHOWN", "Column", "Section", "Sheet", "cut", "printable", "render"]
 
@@ -87,7 +88,7 @@ def render(sections: Sequence[Section], *, width: int, color: bool) -> str:
             console.print(Text(printable(section.title), style="bold"))
             indent = 2
         for sentence in section.sentences:
-            console.print(Padding(Text(printable(sentence), style="" if section.title else "bold"), (0, 0, 0, indent)))
+            console.print(Padding(_sentence(sentence, style="" if section.title else "bold"), (0, 0, 0, indent)))
         if section.sheet is not None:
             console.print(Padding(_table(section.sheet), (0, 0, 0, indent)))
             if section.sheet.more:
@@ -95,6 +96,20 @@ def render(sections: Sequence[Section], *, width: int, color: bool) -> str:
         for note in section.notes:
             console.print(Padding(Text(printable(note)), (0, 0, 0, indent)))
     return "\n".join(line.rstrip() for line in target.getvalue().splitlines()) + "\n"
+
+
+def _sentence(sentence: str, style: str) -> Table | Text:
+    """A paragraph; one that begins with a dash is an item, its further lines indented."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if not sentence.startswith("- "):
+        return Text(printable(sentence), style=style)
+    item = Table.grid(padding=(0, 1, 0, 0))
+    item.add_column()
+    item.add_column(overflow="fold")
+    item.add_row("-", Text(printable(sentence[2:]), style=style))
+    return item
 
 
 def _table(sheet: Sheet) -> Table:

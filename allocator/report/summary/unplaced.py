@@ -24,7 +24,8 @@ def section(result: Result, instance: Instance) -> Section | None:
     rows = []
     for (workload, reason, short), members in shown:
         missing = ", ".join(f"{_short(instance, name, value)} of {name}" for name, value in short)
-        rows.append((workload, f"{members:,}", reason + (f" (short: {missing})" if missing else "")))
+        said = not missing or "short" in reason
+        rows.append((workload, f"{members:,}", reason if said else f"{reason} (short: {missing})"))
     columns = (Column("class"), Column("members", right=True), Column("reason"))
     return Section("Not placed", sheet=Sheet(columns, tuple(rows), more))
 

@@ -33,7 +33,8 @@ def verdict(result: Result) -> str:
     """One or two sentences that say what was found and how good it is."""
     match result.status:
         case Status.OPTIMAL:
-            return f"proven optimal. {_placed(_evaluation(result))}; no plan does better on any goal."
+            order = ", the goals taken in their order" if len(result.levels) > 1 else ""
+            return f"proven optimal. {_placed(_evaluation(result))}; no plan does better{order}."
         case Status.FEASIBLE:
             return f"feasible. {_placed(_evaluation(result))}; {_quality(result)}. Stopped because {_why(result)}."
         case Status.INFEASIBLE:
@@ -62,8 +63,12 @@ def _placed(evaluation: Evaluation) -> str:
         return "There is nothing to place"
     if placed == total:
         return "The only member is placed" if total == 1 else f"All {total:,} members are placed"
-    verb = "is" if total - placed == 1 else "are"
-    return f"{placed:,} of {count(total, 'member')} placed, {total - placed:,} {verb} not"
+    missing = total - placed
+    return f"{placed:,} of {count(total, 'member')} {_are(placed)} placed, {missing:,} {_are(missing)} not"
+
+
+def _are(members: int) -> str:
+    return "is" if members == 1 else "are"
 
 
 def _quality(result: Result) -> str:

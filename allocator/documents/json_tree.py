@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from allocator.documents.places import MAX_DEPTH, TOO_DEEP, refuse, shown_key
+from allocator.documents.places import MAX_DEPTH, TOO_DEEP, is_text, refuse, shown_key
 from allocator.errors import Problem
 
 __all__ = ["read_json"]
@@ -65,16 +65,6 @@ def _checked_container(container: Any, source: str) -> list[Any]:
             container[key] = "true" if value else "false"
         elif value.__class__ is dict or value.__class__ is list:
             below.append(value)
-        elif not (value is None or _is_text(value)) or not (isinstance(key, int) or _is_text(key)):
+        elif not (value is None or is_text(value)) or not (isinstance(key, int) or is_text(key)):
             refuse(source, shown_key(str(key)), "holds half of a surrogate pair, which is no character")
     return below
-
-
-def _is_text(value: str) -> bool:
-    if value.isascii():
-        return True
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

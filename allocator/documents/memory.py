@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from allocator.documents.places import MAX_DEPTH, TOO_DEEP
+from allocator.documents.places import MAX_DEPTH, TOO_DEEP, is_text
 from allocator.errors import InputError, Problem
 from allocator.quantities.decimals import QuantityError, decimal_text
 
@@ -30,7 +30,7 @@ def plain_tree(document: object, source: str) -> Any:
 
 
 def _plain(value: Any, path: str, depth: int, problems: list[Problem]) -> Any:
-    if value.__class__ is str or value is None:
+    if value is None or (value.__class__ is str and value.isascii()):
         return value
     if isinstance(value, (Mapping, list, tuple)) and depth >= MAX_DEPTH:
         problems.append(Problem(path or "document", None, TOO_DEEP))
@@ -45,7 +45,7 @@ def _plain(value: Any, path: str, depth: int, problems: list[Problem]) -> Any:
 def _map(value: Mapping[Any, Any], path: str, depth: int, problems: list[Problem]) -> dict[str, Any]:
     copy: dict[str, Any] = {}
     for key, inner in value.items():
-        name = key if isinstance(key, str) else _scalar(key, f"{path}.{key}", problems)
+        name = _scalar(key, path, problems)
         at = f"{path}.{name}" if path else f"{name}"
         if name is None:
             continue
@@ -57,6 +57,9 @@ def _map(value: Mapping[Any, Any], path: str, depth: int, problems: list[Problem
 
 def _scalar(value: Any, path: str, problems: list[Problem]) -> str | None:
     if isinstance(value, str):
+        if not is_text(value):
+            problems.append(Problem(path or "document", None, "holds half of a surrogate pair, which is no character"))
+            return None
         return str(value)
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()  # a NumPy scalar

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from allocator.errors import InputError, Problem
 
-__all__ = ["MAX_DEPTH", "TOO_DEEP", "refuse", "shown_key"]
+__all__ = ["MAX_DEPTH", "TOO_DEEP", "is_text", "refuse", "shown_key"]
 
 MAX_DEPTH = 64
 TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
@@ -16,6 +16,17 @@ TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 def shown_key(key: str) -> str:
     """A key in quotes, cut to a length that fits a message."""
     return json.dumps(key[:80])
+
+
+def is_text(value: str) -> bool:
+    """Whether a text can be written: it holds no half of a surrogate pair."""
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def refuse(source: str, where: str, message: str) -> NoReturn:

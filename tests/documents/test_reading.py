@@ -129,7 +129,14 @@ def test_memory_documents_with_other_things_are_refused() -> None:
     """Sets, bytes, objects, endless fractions, cycles and keys that collide are named with their place."""
     cycle: list[Any] = []
     cycle.append(cycle)
-    for bad, path in (({"a": {1}}, "a"), ({"a": [b"x"]}, "a[0]"), ({"a": Fraction(1, 3)}, "a"), ({"1": 0, 1: 0}, "1")):
+    for bad, path in (
+        ({"a": "\ud800"}, "a"),
+        ({"\ud800": 1}, "document"),
+        ({"a": {1}}, "a"),
+        ({"a": [b"x"]}, "a[0]"),
+        ({"a": Fraction(1, 3)}, "a"),
+        ({"1": 0, 1: 0}, "1"),
+    ):
         with pytest.raises(InputError) as caught:
             plain_tree(bad, "x")
         assert caught.value.problems[0].path == path

@@ -24,7 +24,8 @@ WORKLOADS = pd.DataFrame(
         "memory": ["2 GiB", "1 GiB", "16 GiB"],
         "limits.cpu": [4, 2, None],  # empty cells are left out
         "work.rate": ["5/s", "2/s", None],  # tasks offered to one member
-        "work.cpu": ["400 ms", "600 ms", None],  # compute of one task
+        "work.cpu": ["400 ms", "600 ms", None],  # compute of one task, in core-seconds
+        "work.parallel": [4, 2, None],  # cores that one task can use at once
         "weight": [2, 1, None],
     }
 )

@@ -126,7 +126,7 @@ def _magnitude(terms: Terms) -> Fraction:
 class Matrix:
     """Sparse standard form: rows lower <= A x <= upper, columns with bounds; ``objectives``: float64[L, columns].
 
-    ``columns`` maps id(Pyomo variable) to column.
+    ``columns`` maps id(Pyomo variable) to column; ``rows`` are the Pyomo constraints, by row.
     """
 
     indptr: npt.NDArray[np.int32]  # by column
@@ -139,6 +139,7 @@ class Matrix:
     integral: npt.NDArray[np.bool_]
     objectives: npt.NDArray[np.float64]
     columns: dict[int, int]
+    rows: tuple[Any, ...] = ()
 
 
 def compile_matrix(form: Formulation, objectives: list[LevelObjective]) -> Matrix:
@@ -186,6 +187,7 @@ def _compile(form: Formulation, objectives: list[LevelObjective]) -> Matrix:
         integral=np.array([v.is_integer() or v.is_binary() for v in variables], dtype=np.bool_),
         objectives=dense,
         columns=columns,
+        rows=tuple(constraint for constraint, _ in repn.rows),
     )
 
 

@@ -1,0 +1,48 @@
+"""Names of the foreign formats, and what reads and writes each. A module is imported when its format is used.
+
+``READERS`` turn a file into an instance document (``allocator.instance.instance_from_dict``). ``MODEL_WRITERS`` write
+instance and model for other solvers. ``PLAN_WRITERS`` write a plan with its instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from allocator.instance.entities import Instance
+from allocator.model.entities import Model
+from allocator.plan.entities import Plan
+
+__all__ = ["MODEL_WRITERS", "PLAN_WRITERS", "READERS"]
+
+Reader = Callable[[Path], dict[str, Any]]
+ModelWriter = Callable[[Instance, Model, Path], None]
+PlanWriter = Callable[[Plan, Instance, Path], None]
+
+
+def _lazy(module: str, function: str) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(f"allocator.formats.{module}"), function)(*arguments)
+
+    return call
+
+
+READERS: Mapping[str, Reader] = MappingProxyType(
+    {
+        "gap": _lazy("gap", "read_gap"),
+        "gqap": _lazy("gqap", "read_gqap"),
+        "ctap": _lazy("ctap", "read_ctap"),
+        "vbp": _lazy("vbp", "read_vbp"),
+    }
+)
+
+MODEL_WRITERS: Mapping[str, ModelWriter] = MappingProxyType(
+    {"mps": _lazy("programs", "write_mps"), "lp": _lazy("programs", "write_lp")}
+)
+
+PLAN_WRITERS: Mapping[str, PlanWriter] = MappingProxyType(
+    {name: _lazy("assignment", "write_assignment") for name in ("gap", "gqap", "ctap", "vbp")}
+)

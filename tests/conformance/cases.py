@@ -497,7 +497,7 @@ GOALS = [
         GoalId.MOVES,
         document(
             two_racks(),
-            [workload("c", 2, cost=DEAR, move_cost=2), workload("d", 1, 2, cost=DEAR)],
+            [workload("c", 2, cost=DEAR, move_cost=2, placement={"within": ["r0"]}), workload("d", 1, 2, cost=DEAR)],
             current=[
                 {"class": "c", "node": "r1/n2"},
                 {"class": "c", "first": 1, "node": "r1/n3"},

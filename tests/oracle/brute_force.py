@@ -77,7 +77,7 @@ class _Search:
         sign = -1 if level.sense == "max" else 1
         varies = self.shared and any(goal.id in RATE_GOALS | MOVED_BY_SHARES for goal in level.goals)
         if varies:
-            return sign * self._descend_shares(level)
+            return sign * self._descend_shares(level) + 0.0  # no negative zero
         values = level_values(level, self.goals, len(self.usage.rows))
         numbers = sign * values.numbers[self.alive]
         if not self.kept:

@@ -184,7 +184,9 @@ def _balance(usage: Usage, _: Goal) -> Values:
             capacity = tiny.instance.domains[d].capacity
             free1 = capacity.get(triple.first, 0) - usage.use[:, d, first]
             free2 = capacity.get(triple.second, 0) - usage.use[:, d, second]
-            assert max(abs(a) * int(np.abs(free1).max(initial=0)), abs(b) * int(np.abs(free2).max(initial=0))) < 2**61
+            reach = max(abs(a) * int(np.abs(free1).max(initial=0)), abs(b) * int(np.abs(free2).max(initial=0)))
+            dtype: type = np.int64 if reach < 2**61 else object
+            free1, free2 = free1.astype(dtype), free2.astype(dtype)
             terms.append((triple.weight / denominator, np.maximum(0, a * free1 - b * free2)))
     return combination(terms, len(usage.rows))
 

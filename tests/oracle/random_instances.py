@@ -88,7 +88,21 @@ def random_case(seed: int) -> Case:
         wanted.append("current")
     used = [name for name in FEATURES if name in wanted]  # in the order of the table
     used = [name for name in used if FEATURES[name][1](draft) is not False]
+    if not model.has_rate_goals and rng.random() < 0.2:
+        _in_gib(draft.document)
+        used.append("gib")
     return Case(seed, draft.document, model, frozenset(used))
+
+
+def _in_gib(value: Any) -> None:
+    """Turn bytes into GiB wherever a document states an amount of memory: large numbers, the same answers."""
+    entries = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for entry in entries:
+        _in_gib(entry)
+    if isinstance(value, dict):
+        for key in ("memory", "bytes"):
+            if isinstance(value.get(key), int):
+                value[key] = f"{value[key]}Gi"
 
 
 def _model(rng: random.Random) -> tuple[Model, set[GoalId]]:
@@ -246,8 +260,8 @@ def _capabilities(draft: Draft) -> None:
 
 
 def _work(draft: Draft) -> None:
-    for workload in draft.classes:
-        if draft.rng.random() < 0.85:
+    for position, workload in enumerate(draft.classes):
+        if position == 0 or draft.rng.random() < 0.8:
             workload["work"] = {
                 "rate": f"{draft.rng.choice([1, 2, 3])}/s",
                 "cpu": draft.rng.choice(["500 ms", "1 s", "1.5 s"]),

@@ -122,9 +122,10 @@ class ShareProblem:
         return Solution(float(costs @ answer.x) + objective.get(-1, 0.0), shares, granted)
 
     def _rounded(self, m: int, r: int, share: float) -> int:
-        """Whole amount of a share, rounded down unless it is whole but for a float's error."""
+        """Whole amount of a share, rounded down so far that sums stay within their limits despite floats."""
         option = self.option[m]
-        amount = math.floor(share / float(self.tiny.unit[r]) * (1 + 1e-12) + 1e-6)
+        exact = share / float(self.tiny.unit[r])
+        amount = math.floor(exact + 1e-6 if exact < 1e6 else exact * (1 - 1e-10))
         return min(max(amount, option.floor[r]), self.tiny.ceiling(option, r))
 
     def expression(self, level: Level) -> Affine:

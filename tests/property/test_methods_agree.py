@@ -24,7 +24,7 @@ from tests.oracle.in_use import ids_in_use
 from tests.oracle.placements import TooMany
 from tests.oracle.random_instances import GOALS, random_case
 
-DEFAULT = 150
+DEFAULT = 300
 BLOCKS = 10
 MANY = 2_000
 TIME_LIMIT = 30.0

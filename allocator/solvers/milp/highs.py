@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -86,6 +86,19 @@ class HighsRun:
         model.integrality_ = [kinds[bool(flag)] for flag in matrix.integral]
         self._require(self.solver.passModel(model), "passModel")
         self.num_rows = model.num_row_
+        self._seed, self._threads = seed, threads
+
+    def relaxation(self) -> HighsRun:
+        """The continuous relaxation of the model as it is now, as a run of its own."""
+        matrix = replace(self.matrix, integral=np.zeros_like(self.matrix.integral))
+        relaxed = HighsRun(matrix, seed=self._seed, threads=self._threads)
+        relaxed._require(relaxed.solver.passModel(self.solver.getLp()), "passModel")
+        everyone = np.arange(self.solver.getNumCol(), dtype=np.int32)
+        continuous = np.full(len(everyone), int(highspy.HighsVarType.kContinuous), dtype=np.uint8)
+        relaxed._require(
+            relaxed.solver.changeColsIntegrality(len(everyone), everyone, continuous), "changeColsIntegrality"
+        )
+        return relaxed
 
     def _set(self, name: str, value: Any) -> None:
         self._require(self.solver.setOptionValue(name, value), f"option {name}")

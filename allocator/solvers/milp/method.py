@@ -21,6 +21,7 @@ from allocator.solvers.evaluation.use import overdrawn
 from allocator.solvers.milp.assignment import num_placement_variables
 from allocator.solvers.milp.build import LevelObjective, Matrix, build, compile_matrix
 from allocator.solvers.milp.cuts import forbid
+from allocator.solvers.milp.fabric.strengthen import strengthen
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun, Outcome, Stop
 from allocator.solvers.recorder import Recorder
@@ -162,6 +163,10 @@ def _solve_level(
     def true_value(scaled: float) -> float:
         return float(objective.scale) * scaled + float(objective.constant)
 
+    try:
+        strengthen(form, matrix, solver, objective, index, budget, _scaled_start(run, objective, index))
+    except BudgetExhausted:
+        return Stop.TIME_LIMIT
     while True:
         outcome = solver.run(
             objective_row(matrix, index),
@@ -204,6 +209,13 @@ def _solve_level(
     if outcome.stop is Stop.OPTIMAL:
         _bind(solver, matrix, objective, index, value)
     return outcome.stop
+
+
+def _scaled_start(run: _Run, objective: LevelObjective, index: int) -> float | None:
+    if run.assignment is None:
+        return None
+    value = level_values(run.compiled, run.assignment)[index]
+    return float((value - objective.constant) / objective.scale)
 
 
 def objective_row(matrix: Matrix, index: int) -> npt.NDArray[np.float64]:

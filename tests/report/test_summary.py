@@ -277,6 +277,11 @@ def test_headroom_says_whether_it_is_a_bound(kind: str, words: str, instance: In
     assert "memory runs out first" in text
 
 
+def test_no_headroom_is_said_plainly(instance: Instance) -> None:
+    result = replace(result_of(instance, GoalId.PLACED), headroom=Headroom(Fraction(0), "bound", "cpu"))
+    assert "Not one more copy of this mix can fit (proven; cpu runs out first)." in summarize(result, instance)
+
+
 def test_the_certificate_names_checker_error_and_run(instance: Instance) -> None:
     result = replace(
         result_of(instance, GoalId.PLACED),

@@ -42,7 +42,9 @@ def headroom(result: Result, _instance: Instance) -> Section | None:
     room = result.headroom
     copies = number(room.copies)
     noun = "copy" if room.copies == 1 else "copies"
-    if room.kind == "bound":
+    if room.kind == "bound" and room.copies == 0:
+        sentence = "Not one more copy of this mix can fit (proven"
+    elif room.kind == "bound":
         sentence = f"At most {copies} more {noun} of this mix can fit (bound: no plan can hold more"
     else:
         sentence = f"At least {copies} more {noun} of this mix fit (found: a plan for them is known"

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from allocator.errors import MethodRefused
-from allocator.solvers.cpsat.linear import Linear, Number, content
+from allocator.solvers.cpsat.linear import Linear, Number, content, multiples
 
 __all__ = ["Builder", "Definition", "Row"]
 
@@ -84,7 +84,7 @@ class Builder:
         MethodRefused : when a coefficient or an achievable sum does not fit.
         """
         unit = content(expression.terms.values())
-        terms = tuple((v, int(c / unit)) for v, c in expression.terms.items())
+        terms = tuple(zip(expression.terms, multiples(expression.terms.values(), unit), strict=True))
         least = most = magnitude = 0
         for v, c in terms:
             low, high = c * self.lower[v], c * self.upper[v]
@@ -113,7 +113,7 @@ class Builder:
     def minimize(self, expression: Linear, where: str) -> Fraction:
         """Set the objective; returns its unit: expression = unit * (integer objective) + constant."""
         unit = content(expression.terms.values())
-        coefficients = [int(c / unit) for c in expression.terms.values()]
+        coefficients = multiples(expression.terms.values(), unit)
         reach = sum(
             abs(c) * max(abs(self.lower[v]), abs(self.upper[v]), 1)
             for v, c in zip(expression.terms, coefficients, strict=True)

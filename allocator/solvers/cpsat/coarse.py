@@ -26,7 +26,7 @@ TIME_SHARE = 0.2
 CONFLICTS = 20_000
 
 
-def grains(compiled: Compiled) -> dict[int, int]:
+def grains(compiled: Compiled, budget: Budget) -> dict[int, int]:
     """A unit for each resource that members share: a part of what all stated amounts of it are multiples of."""
     found: dict[int, int] = {}
     for resource in range(len(compiled.resources)):
@@ -37,6 +37,7 @@ def grains(compiled: Compiled) -> dict[int, int]:
         amounts = {int(amount) for table in tables for amount in table[..., resource].flat if amount > 0}
         largest = max(amounts, default=0)
         for option in range(compiled.num_options):
+            budget.check()
             for node in range(compiled.num_nodes):
                 law = law_of(compiled, option, node)
                 amounts |= {int(law.cap / s) for r, s in law.limits if r == resource and not (law.cap / s) % 1}
@@ -49,10 +50,13 @@ def grains(compiled: Compiled) -> dict[int, int]:
 
 def coarse_plans(compiled: Compiled, budget: Budget, seed: int, threads: int) -> list[Assignment]:
     """The plan after each level of the coarse model, as far as they are found in a part of the time."""
-    if not compiled.model.has_rate_goals or not (grain := grains(compiled)):
+    if not compiled.model.has_rate_goals:
         return []
     portion = budget.portion(TIME_SHARE)
     try:
+        grain = grains(compiled, portion)
+        if not grain:
+            return []
         formulation = formulate(compiled, portion, grain)
     except (BudgetExhausted, MethodRefused):
         return []

@@ -13,10 +13,11 @@ from allocator.errors import InternalError
 from allocator.solvers.budget import Budget
 from allocator.solvers.cpsat.builder import Builder
 
-__all__ = ["Controls", "Outcome", "run"]
+__all__ = ["SECONDS_A_VARIABLE", "Controls", "Outcome", "run"]
 
 POLL_SECONDS = 0.02
 EXACT_DOUBLE = 2**53
+SECONDS_A_VARIABLE = 1e-5  # to hand a model over and to read a solution back
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def run(
     InternalError : on a model that CP-SAT calls invalid and on a status not known here.
     """
     solver = cp_model.CpSolver()
-    _configure(solver.parameters, budget, controls)
+    _configure(solver.parameters, budget, controls, len(builder.variables))
     builder.model.clear_hints()  # type: ignore[no-untyped-call]
     for variable, value in zip(builder.variables, hint or (), strict=hint is not None):
         builder.model.add_hint(variable, value)
@@ -92,10 +93,10 @@ def run(
             raise InternalError(f"CP-SAT ended with a status not known here: {status}")
 
 
-def _configure(parameters: Any, budget: Budget, controls: Controls) -> None:
+def _configure(parameters: Any, budget: Budget, controls: Controls, size: int) -> None:
     remaining = budget.remaining()
     if remaining != float("inf"):
-        parameters.max_time_in_seconds = remaining
+        parameters.max_time_in_seconds = max(0.0, remaining - size * SECONDS_A_VARIABLE / 2)
     parameters.num_workers = controls.threads
     parameters.random_seed = controls.seed % 2**31
     parameters.relative_gap_limit = controls.gap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -10,9 +10,10 @@ from allocator.errors import InternalError
 from allocator.model.families import Sense
 from allocator.plan.result import TerminationReason, gap_between
 from allocator.solvers.budget import Budget
-from allocator.solvers.cpsat.engine import Controls, Outcome, run
+from allocator.solvers.cpsat.engine import SECONDS_A_VARIABLE, Controls, Outcome, run
 from allocator.solvers.cpsat.formulation import Formulation
 from allocator.solvers.cpsat.linear import Linear
+from allocator.solvers.cpsat.progress import Progress
 from allocator.solvers.recorder import Recorder
 
 __all__ = ["Search", "solve_levels"]
@@ -72,8 +73,7 @@ def _solve_once(search: Search, value: Linear | None, sense: Sense, index: int) 
     signed = Linear() if value is None else value.scaled(sign)
     if value is not None:
         unit, constant = builder.minimize(signed, f"level {index + 1} of the model"), Fraction(signed.constant)
-    scale = float(unit) * sign
-    recorder = search.recorder
+    progress = Progress(search.recorder, index, float(unit) * sign)
     outcome = Outcome(None, None, complete=False, conflicts=0)
     least = None if value is None else builder.bounds(signed)[0]  # the range of the variables is always a bound
     attempt = 0
@@ -83,12 +83,14 @@ def _solve_once(search: Search, value: Linear | None, sense: Sense, index: int) 
             budget=search.budget,
             controls=replace(search.controls, seed=search.controls.seed + attempt),
             hint=search.values,
-            on_value=_scaled(lambda number: recorder.incumbent(index, number), scale),
-            on_bound=_scaled(lambda number: recorder.bound(index, number), scale),
+            on_value=progress.value,
+            on_bound=progress.bound,
         )
         attempt += 1
         search.conflicts += outcome.conflicts
         _keep_better(search, outcome.values, value, sign)
+        if value is not None and search.values is not None:
+            progress.value(float(signed.value(search.values) / unit))
         if least is not None and outcome.bound is not None:
             least = max(least, outcome.bound * unit + constant)
             builder.add(signed, f"level {index + 1} of the model", lower=least)
@@ -118,7 +120,8 @@ def _time_is_left(search: Search, attempt: int) -> bool:
     """Whether to run (again): interleaved search may end before its time; what it proved is kept as a row."""
     if search.budget.exhausted or (attempt and search.controls.conflicts is not None):
         return False
-    return attempt == 0 or search.budget.remaining() > WORTH_A_RESTART
+    needed = SECONDS_A_VARIABLE * len(search.formulation.symbols.builder.variables)
+    return search.budget.remaining() > needed + (WORTH_A_RESTART if attempt else 0.0)
 
 
 def _judge(search: Search, value: Linear | None, index: int) -> None:
@@ -153,7 +156,3 @@ def _why_stopped(search: Search) -> TerminationReason:
     if limits.seconds is not None:
         return TerminationReason.TIME_LIMIT
     raise InternalError("CP-SAT stopped without a limit and without a proof")
-
-
-def _scaled(report: Callable[[float], None], scale: float) -> Callable[[float], None]:
-    return lambda number: report(number * scale)

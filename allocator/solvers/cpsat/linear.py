@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-__all__ = ["Linear", "Number", "content", "total"]
+__all__ = ["Linear", "Number", "content", "multiples", "total"]
 
 Number = int | Fraction
 
@@ -25,11 +25,14 @@ class Linear:
 
     def add(self, variable: int, coefficient: Number) -> Linear:
         """Add coefficient * variable; returns self."""
-        new = self.terms.get(variable, 0) + coefficient
-        if new:
-            self.terms[variable] = new
+        old = self.terms.get(variable)
+        if old is None:
+            if coefficient:
+                self.terms[variable] = coefficient
+        elif old + coefficient:
+            self.terms[variable] = old + coefficient
         else:
-            self.terms.pop(variable, None)
+            del self.terms[variable]
         return self
 
     def add_scaled(self, other: Linear, factor: Number = 1) -> Linear:
@@ -73,3 +76,9 @@ def content(numbers: Iterable[Number]) -> Fraction:
             numerator = math.gcd(numerator, number.numerator)
             denominator = math.lcm(denominator, number.denominator)
     return Fraction(numerator or 1, denominator)
+
+
+def multiples(numbers: Iterable[Number], unit: Fraction) -> list[int]:
+    """How many units each number is; every one must be an integer multiple, as of their ``content``."""
+    top, bottom = unit.numerator, unit.denominator
+    return [number.numerator * (bottom // number.denominator) // top for number in numbers]

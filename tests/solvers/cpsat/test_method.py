@@ -252,7 +252,8 @@ def test_the_time_limit_holds_and_keeps_the_best_plan_with_a_bound() -> None:
     assert 0 <= found.bounds[0] < found.claims[0]
     seen = [event.value for event in recorder.trace if event.kind == "incumbent"]
     assert seen
-    assert seen[-1] == float(found.claims[0])
+    assert seen[-1] == pytest.approx(float(found.claims[0]))
+    assert seen == sorted(seen, reverse=True)
 
 
 def test_an_interruption_returns_the_best_plan() -> None:

@@ -34,4 +34,5 @@ def test_scip_finds_the_optimum_of_the_first_level(case: Case, tmp_path: Path) -
     export_mps(compile_instance(instance, model), path)
     # an MPS file is minimised: a maximised level stands in it negated
     true = float(truth.values[0]) * (-1 if case.levels[0].sense == "max" else 1)
-    assert abs(solve_mps(path) - true) <= 1e-6 * max(1.0, abs(true))
+    tolerance = 1e-5 if model.has_rate_goals else 1e-6  # continuous shares meet SCIP's own tolerance
+    assert abs(solve_mps(path) - true) <= tolerance * max(1.0, abs(true))

@@ -24,6 +24,7 @@ from allocator.solvers.milp.cuts import forbid
 from allocator.solvers.milp.fabric.strengthen import strengthen
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun, Outcome, Stop
+from allocator.solvers.milp.pair_search import propose
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
 
@@ -82,6 +83,8 @@ class MilpMethod:
             run.assignment = start
         try:
             began = time.monotonic()
+            if start is None:
+                run.assignment = _first_plan(compiled, budget, recorder, seed)
             recorder.phase("building the exact model")
             form, objectives = build(compiled, budget)
             matrix = compile_matrix(form, objectives)
@@ -209,6 +212,16 @@ def _solve_level(
     if outcome.stop is Stop.OPTIMAL:
         _bind(solver, matrix, objective, index, value)
     return outcome.stop
+
+
+def _first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int) -> Assignment | None:
+    """A plan found by search where the instance is of a kind that search knows; exactly feasible."""
+    counts = propose(compiled, budget, seed)
+    if counts is None or overdrawn(compiled, counts, {}):
+        return None
+    found = Assignment(counts)
+    recorder.phase(f"search found a first plan of value {float(level_values(compiled, found)[0]):g}")
+    return found
 
 
 def _scaled_start(run: _Run, objective: LevelObjective, index: int) -> float | None:

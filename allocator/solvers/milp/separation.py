@@ -104,7 +104,8 @@ class _Point:
         """At most ``MAX_CUTS`` rows, the most violated ones."""
         num_members, num_domains = self._shape
         weights = solution[self._column]
-        x: Float = np.bincount(self._cell, weights, minlength=num_members * num_domains).reshape(self._shape)
+        sums = np.bincount(self._cell, weights, minlength=num_members * num_domains)
+        x = np.asarray(sums, dtype=np.float64).reshape(self._shape)
         product = self._together.product
         y: Float = np.where(product >= 0, solution[np.maximum(product, 0)], np.where(product == UNKNOWN, np.nan, 0.0))
         found: list[tuple[float, Terms, float]] = []

@@ -93,7 +93,7 @@ def solve(
     from allocator.solvers.auto import choose
     from allocator.solvers.support import require_support
 
-    solver = choose(method, instance, chosen_model)
+    solver = choose(method)
     require_support(solver, instance, chosen_model)
     recorder.phase("compiling")
     compiled = compile_instance(instance, chosen_model)

@@ -23,7 +23,13 @@ def _cpsat() -> Method:
     return CpsatMethod()
 
 
-METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType({"milp": _milp, "cpsat": _cpsat})
+def _greedy() -> Method:
+    from allocator.solvers.heuristic.greedy import GreedyMethod
+
+    return GreedyMethod()
+
+
+METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType({"milp": _milp, "cpsat": _cpsat, "greedy": _greedy})
 
 
 def method_named(name: str) -> Method:

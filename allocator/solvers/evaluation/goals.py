@@ -11,6 +11,7 @@ from allocator.model.entities import Goal
 from allocator.model.families import GoalId
 from allocator.solvers.base import Assignment
 from allocator.solvers.evaluation.loads import flow_crossings
+from allocator.solvers.evaluation.power import node_watts
 from allocator.solvers.evaluation.rates import class_rates
 from allocator.solvers.evaluation.use import domain_use, node_use
 
@@ -183,17 +184,7 @@ def _nodes(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction: 
 
 def _power(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
     use = node_use(compiled, assignment.counts, assignment.shares)
-    total = Fraction(0)
-    for node in _used_nodes(assignment):
-        power = compiled.instance.nodes[node].power
-        if power is None:
-            continue
-        total += power.idle
-        r = int(compiled.compute_resource[node])
-        if r >= 0:
-            capacity = int(compiled.capacity[compiled.node_domain[node], r])
-            total += (power.busy - power.idle) * Fraction(use[node][r], capacity)
-    return total
+    return sum((node_watts(compiled, node, use[node]) for node in _used_nodes(assignment)), Fraction(0))
 
 
 GOALS: dict[GoalId, Callable[[Compiled, Assignment, Goal], Fraction]] = {

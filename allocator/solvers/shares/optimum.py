@@ -59,19 +59,20 @@ def optimal_shares(compiled: Compiled, counts: Counts, reached: Sequence[Fractio
         if not terms:
             continue
         minimise = level.sense == "min"
-        fixed = _constant(compiled, plain, level) if index < len(reached) else Fraction(0)
+        largest = max(abs(coef) for coef in terms.values())
         if index < len(reached):
-            kept = float(reached[index] - fixed)
-            allowance = float(level.slack.allowance(reached[index])) + SAFE * max(1.0, abs(kept))
+            fixed = _constant(compiled, plain, level)
+            kept = float(reached[index] - fixed) / largest
+            allowance = float(level.slack.allowance(reached[index])) / largest
         else:
             solution, value, first = _optimise(made, solver, terms, minimise=minimise)
             if solution is None:
                 return None
             prices = prices or first
-            kept = value
-            allowance = SAFE * max(1.0, abs(kept))
+            kept, allowance = value / largest, 0.0
+        allowance += SAFE * max(1.0, abs(kept))
         columns = np.fromiter(terms, dtype=np.int32, count=len(terms))
-        values = np.fromiter(terms.values(), dtype=np.float64, count=len(terms))
+        values = np.fromiter(terms.values(), dtype=np.float64, count=len(terms)) / largest
         low, high = (-np.inf, kept + allowance) if minimise else (kept - allowance, np.inf)
         solver.addRow(low, high, len(terms), columns, values)
     if solution is None:
@@ -121,7 +122,7 @@ def _objective(made: PlacementProgram, level: Level) -> dict[int, float]:
         if goal.id in _TERMS:
             for column, coef in _TERMS[goal.id](made, goal).items():
                 terms[column] = terms.get(column, 0.0) + sign * float(goal.weight) * coef
-    return terms
+    return {column: coef for column, coef in terms.items() if coef}
 
 
 def _throughput(made: PlacementProgram, goal: Goal) -> dict[int, float]:  # noqa: ARG001 - one signature

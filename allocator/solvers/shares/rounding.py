@@ -17,7 +17,8 @@ from allocator.solvers.shares.program import unit_of
 __all__ = ["rounded"]
 
 Shares = dict[tuple[int, int, int, int], int]
-NEAR = 10**9  # values this close (relative) to a rounder number are taken to be it
+ROUND = 10**6  # parts of a unit that make a round number
+NEAR = 1e-8  # units: values this close to a round number are taken to be it, for floats carry the solver's tolerance
 THETA_DIGITS = 10**13
 
 
@@ -29,8 +30,7 @@ def rounded(made: PlacementProgram, solution: npt.NDArray[np.float64]) -> tuple[
         _, option, node = spot
         unit = unit_of(compiled, r)
         room = round(made.program.upper[column] * unit)
-        step = max(1, unit // NEAR)
-        amount = min(max(0, round(solution[column] * unit / step) * step), room)
+        amount = min(max(0, _near(float(solution[column]), unit)), room)
         floor = int(compiled.floor[option, compiled.node_kind[node], r]) * made.counts[spot]
         if amount:
             shares[*spot, r] = floor + amount
@@ -38,6 +38,13 @@ def rounded(made: PlacementProgram, solution: npt.NDArray[np.float64]) -> tuple[
     theta = {key: _fraction(solution[column]) for key, column in made.theta.items()}
     _give_back_grants(compiled, made.flows, theta)
     return shares, theta
+
+
+def _near(value: float, unit: int) -> int:
+    """Integer amount of a value in units."""
+    step = max(1, unit // ROUND)
+    whole = round(value * unit / step) * step
+    return whole if abs(value * unit - whole) <= NEAR * unit else round(value * unit)
 
 
 def _fraction(value: float) -> Fraction:

@@ -52,7 +52,7 @@ def moves(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all goa
         leaving = moved(form, block.index)
         workload = workloads[block.workload]
         terms.extend(leaving, stated.process * workload.move_cost)
-        if leaving:
+        if block.current_node >= 0:
             by_group.setdefault(workload.group, Terms()).extend(leaving)
     if stated.service and by_group:
         most = form.real("moves")

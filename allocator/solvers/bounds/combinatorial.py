@@ -1,0 +1,205 @@
+"""Valid bounds of goals from totals alone: no solver, linear in members times nodes. Exact rationals.
+
+Every bound relaxes all constraints but those it names. A level's bound is the weighted sum of its goals' bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from allocator.compiled.entities import Compiled
+from allocator.model.entities import Goal, Level
+from allocator.model.families import GoalId, sense_of
+
+__all__ = ["goal_bound", "level_bound"]
+
+
+def level_bound(compiled: Compiled, level: Level) -> Fraction:
+    """Bound of the level over all plans (earlier levels are not used)."""
+    if len(level.goals) == 1:
+        return goal_bound(compiled, level.goals[0]) * level.goals[0].weight
+    return sum(
+        (goal.weight * goal_bound(compiled, goal) * (-1 if sense_of(goal.id) == "max" else 1) for goal in level.goals),
+        Fraction(0),
+    )
+
+
+def goal_bound(compiled: Compiled, goal: Goal) -> Fraction:
+    """Lower bound of a minimised goal, upper bound of a maximised one."""
+    return _BOUNDS[goal.id](compiled, goal)
+
+
+def _everyone(compiled: Compiled) -> bool:
+    return not compiled.model.may_leave_out
+
+
+def _placeable(compiled: Compiled, workload: int) -> bool:
+    return bool(compiled.eligible[list(compiled.options_of(workload))].any())
+
+
+def _least_floor(compiled: Compiled, workload: int, r: int) -> int:
+    """Least floor of one member over options and kinds it may use."""
+    options = list(compiled.options_of(workload))
+    best = None
+    for option in options:
+        kinds = np.unique(compiled.node_kind[compiled.eligible[option]])
+        if len(kinds):
+            floor = int(compiled.floor[option, kinds, r].min())
+            best = floor if best is None else min(best, floor)
+    return best or 0
+
+
+def _total_limit(compiled: Compiled, r: int) -> int | None:
+    """Total that all nodes together may use of a resource: each subtree's own limit or its children's sum; None: none."""
+    if compiled.resources[r] == "power":
+        return None
+    total: list[int | None] = [None] * compiled.num_domains
+    children: list[list[int]] = [[] for _ in range(compiled.num_domains)]
+    for domain in range(1, compiled.num_domains):
+        children[int(compiled.parent[domain])].append(domain)
+    for domain in range(compiled.num_domains - 1, -1, -1):
+        below: int | None = None
+        parts = [total[child] for child in children[domain]]
+        if parts and all(part is not None for part in parts):
+            below = sum(part for part in parts if part is not None)
+        pool = int(compiled.pool_limit[domain, r])
+        if pool >= 0:
+            nodes = compiled.node_domain[compiled.first_node[domain] : compiled.end_node[domain]]
+            below = pool + int(np.maximum(0, compiled.capacity[nodes, r]).sum())
+        own = int(compiled.limit[domain, r])
+        stated = [amount for amount in (below, own if own >= 0 else None) if amount is not None]
+        total[domain] = min(stated) if stated else None
+    return total[0]
+
+
+def _placed(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    """Fractional knapsack per resource: most value within the total limit (Dantzig 1957); the least over resources."""
+    items = [
+        (workload.value, workload.count, workload.index)
+        for workload in compiled.instance.workloads
+        if workload.count and _placeable(compiled, workload.index)
+    ]
+    best = sum((value * count for value, count, _ in items if value > 0), Fraction(0))
+    for r in range(len(compiled.resources)):
+        room = _total_limit(compiled, r)
+        if room is None:
+            continue
+        needs = [(value, count, _least_floor(compiled, w, r)) for value, count, w in items if value > 0]
+        total = sum((value * count for value, count, need in needs if need == 0), Fraction(0))
+        left = Fraction(room)
+        for value, count, need in sorted((n for n in needs if n[2]), key=lambda n: n[0] / n[2], reverse=True):
+            taken = min(Fraction(count), left / need)
+            total += value * taken
+            left -= taken * need
+        best = min(best, total)
+    return best
+
+
+def _throughput(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    return sum(
+        (w.weight * w.rate * w.count for w in compiled.instance.workloads if _placeable(compiled, w.index)),
+        Fraction(0),
+    )
+
+
+def _one(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    return Fraction(1)
+
+
+def _nothing(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    return Fraction(0)
+
+
+def _cost(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    """Every member at its cheapest node."""
+    total = Fraction(0)
+    if compiled.cost is None:
+        return total
+    for workload in compiled.instance.workloads:
+        nodes = np.nonzero(compiled.eligible[list(compiled.options_of(workload.index))].any(axis=0))[0]
+        if len(nodes) == 0:
+            continue
+        cheapest: Fraction = min(compiled.cost[workload.index, nodes])
+        total += workload.count * (cheapest if _everyone(compiled) else min(cheapest, Fraction(0)))
+    return total
+
+
+def _nodes(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    """Least weight of nodes whose limits together cover the floors, per resource, fractionally."""
+    best = Fraction(0)
+    if not _everyone(compiled):
+        return best
+    weights = [node.weight for node in compiled.instance.nodes]
+    whole = all(weight.denominator == 1 for weight in weights)
+    for r in range(len(compiled.resources)):
+        need = sum(w.count * _least_floor(compiled, w.index, r) for w in compiled.instance.workloads)
+        limits = compiled.limit[compiled.node_domain, r]
+        if not need or (limits < 0).any():
+            continue
+        left, total = Fraction(need), Fraction(0)
+        usable = [
+            (weight / int(limit), weight, int(limit)) for weight, limit in zip(weights, limits, strict=True) if limit
+        ]
+        for _, weight, limit in sorted(usable):
+            taken = min(Fraction(1), left / limit)
+            total += weight * taken
+            left -= taken * limit
+            if left <= 0:
+                break
+        best = max(best, total)
+    return Fraction(math.ceil(best)) if whole else best
+
+
+def _peak(compiled: Compiled, goal: Goal) -> Fraction:
+    """All floors over all stated capacity, per resource, where every node states one."""
+    if not _everyone(compiled):
+        return Fraction(0)
+    best = Fraction(0)
+    for r, name in enumerate(compiled.resources):
+        if name not in (goal.resources or tuple(n for n in compiled.resources if n != "power")):
+            continue
+        domains = compiled.node_domain
+        if goal.at_level is not None:
+            domains = np.array([d.index for d in compiled.instance.domains_of(goal.at_level)], dtype=np.int64)
+        covered = sum(int(compiled.end_node[d] - compiled.first_node[d]) for d in domains)
+        capacity = compiled.capacity[domains, r]
+        if covered < compiled.num_nodes or (capacity < 0).any() or not capacity.sum():
+            continue
+        need = sum(w.count * _least_floor(compiled, w.index, r) for w in compiled.instance.workloads)
+        best = max(best, Fraction(int(need), int(capacity.sum())))
+    return best
+
+
+def _overload(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    """Floors beyond all safety amounts together, per resource, where every node states one."""
+    total = Fraction(0)
+    if not _everyone(compiled):
+        return total
+    for r, name in enumerate(compiled.resources):
+        safety = compiled.safety[compiled.node_domain, r]
+        if (safety < 0).any():
+            continue
+        need = sum(w.count * _least_floor(compiled, w.index, r) for w in compiled.instance.workloads)
+        resource = compiled.instance.resources[name]
+        total += resource.overload * max(0, need - int(safety.sum())) * Fraction(10) ** resource.exponent
+    return total
+
+
+_BOUNDS: dict[GoalId, Callable[[Compiled, Goal], Fraction]] = {
+    GoalId.PLACED: _placed,
+    GoalId.THROUGHPUT: _throughput,
+    GoalId.FAIRNESS: _one,
+    GoalId.TRAFFIC: _nothing,
+    GoalId.COST: _cost,
+    GoalId.CONGESTION: _nothing,
+    GoalId.PEAK: _peak,
+    GoalId.OVERLOAD: _overload,
+    GoalId.BALANCE: _nothing,
+    GoalId.MOVES: _nothing,
+    GoalId.NODES: _nodes,
+    GoalId.POWER: _nothing,
+}

@@ -1,0 +1,37 @@
+"""Watts drawn in every domain (equation 12), exact."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from allocator.compiled.entities import Compiled
+from allocator.solvers.evaluation.use import Counts, Shares, node_use
+
+__all__ = ["domain_watts", "node_watts"]
+
+
+def node_watts(compiled: Compiled, node: int, use: list[int]) -> Fraction:
+    """Draw of a node in use. ``use``: amounts by resource."""
+    power = compiled.instance.nodes[node].power
+    if power is None:
+        return Fraction(0)
+    r = int(compiled.compute_resource[node])
+    if r < 0:
+        return power.idle
+    capacity = int(compiled.capacity[compiled.node_domain[node], r])
+    return power.idle + (power.busy - power.idle) * Fraction(use[r], capacity)
+
+
+def domain_watts(compiled: Compiled, counts: Counts, shares: Shares) -> list[Fraction]:
+    """Draw of the nodes in use and the members' own power shares, by domain."""
+    use = node_use(compiled, counts, shares)
+    p = compiled.resources.index("power") if "power" in compiled.resources else -1
+    unit = Fraction(10) ** compiled.instance.resources["power"].exponent if p >= 0 else Fraction(1)
+    total = [Fraction(0)] * compiled.num_domains
+    for node in {node for (_, _, node), count in counts.items() if count}:
+        watts = node_watts(compiled, node, use[node]) + (use[node][p] * unit if p >= 0 else 0)
+        domain = int(compiled.node_domain[node])
+        while domain >= 0:
+            total[domain] += watts
+            domain = int(compiled.parent[domain])
+    return total

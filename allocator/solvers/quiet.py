@@ -12,6 +12,9 @@ __all__ = ["QuietHighs"]
 class QuietHighs(highspy.Highs):
     """``highspy.Highs`` prints a banner while it is constructed; this silences the console before that."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def enableCallbacks(self) -> Any:  # noqa: N802 - HiGHS's own name
         """Called by the constructor; silence first."""
         self.setOptionValue("log_to_console", False)

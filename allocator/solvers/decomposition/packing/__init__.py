@@ -1,0 +1,1 @@
+"""Fewest nodes for members on interchangeable nodes: bin packing by patterns."""

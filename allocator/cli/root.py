@@ -12,7 +12,7 @@ COMMANDS = {
     "solve": "Find a plan for an instance.",
     "check": "Check an instance, or a plan for it.",
     "convert": "Convert between file formats.",
-    "catalog": "Show known hardware, services and models.",
+    "catalog": "Show the models that come with the package.",
     "schema": "Print the JSON Schema of instance files.",
     "versions": "Print the versions that an answer depends on.",
 }

@@ -48,12 +48,15 @@ class CpsatMethod:
         from allocator.solvers.cpsat.engine import Controls
         from allocator.solvers.cpsat.formulation import formulate
         from allocator.solvers.cpsat.levels import Search, solve_levels
+        from allocator.solvers.cpsat.symmetry import order_teams
 
         began = time.monotonic()
         num_levels = len(compiled.model.levels)
         recorder.phase("build")
         try:
             formulation = formulate(compiled, budget)
+            if start is None:
+                order_teams(formulation.symbols)
         except BudgetExhausted as stop:
             nothing: tuple[Fraction | None, ...] = (None,) * num_levels
             reason = TerminationReason.INTERRUPTED if budget.interrupted else TerminationReason.TIME_LIMIT

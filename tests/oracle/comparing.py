@@ -76,8 +76,13 @@ def _proven_but_for_floats(result: Result, model: Model) -> bool:
     """Whether a plan with continuous shares misses its bounds by a float's error only, slack given away aside."""
     if not model.has_rate_goals or result.status is not Status.FEASIBLE:
         return False
-    gaps = [level.gap for level in result.levels if level.level.slack.value == 0 or level is result.levels[-1]]
-    return all(gap is not None and gap <= SHARED for gap in gaps)
+    binding = [level for level in result.levels if level.level.slack.value == 0 or level is result.levels[-1]]
+    return all(
+        level.value is not None
+        and level.bound is not None
+        and abs(level.value - level.bound) <= SHARED * max(1, abs(level.value))
+        for level in binding
+    )
 
 
 def _within_slack(level: Level, value: Fraction | None, true: Fraction | float) -> bool:

@@ -102,6 +102,9 @@ def _configure(parameters: Any, budget: Budget, controls: Controls, size: int) -
     parameters.relative_gap_limit = controls.gap
     parameters.absolute_gap_limit = 0.0
     parameters.catch_sigint_signal = False
+    # OR-Tools 9.15 can cut off the optimum where its presolve compares rows that include one another, and then calls
+    # the next best plan optimal (google/or-tools issue 5293; a model of 15 variables is among the tests)
+    parameters.presolve_inclusion_work_limit = 0
     if controls.conflicts is not None:
         parameters.max_number_of_conflicts = controls.conflicts
     elif controls.threads == 1:

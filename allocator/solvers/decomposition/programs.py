@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.solvers.budget import Budget
-from allocator.solvers.milp.build import Matrix
+from allocator.solvers.milp.matrix import Matrix
 from allocator.solvers.milp.highs import HighsRun, Outcome
 
 __all__ = ["Columns", "Rows", "fresh_scheduler", "minimise"]

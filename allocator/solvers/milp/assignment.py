@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pyomo.environ as pyo
 
+from allocator.compiled.entities import Compiled
 from allocator.solvers.milp.formulation import Entry, Formulation
 from allocator.solvers.milp.terms import Terms
 
@@ -13,11 +13,8 @@ __all__ = ["add_assignment", "num_placement_variables"]
 PART = "assignment"
 
 
-def num_placement_variables(compiled: object) -> int:
+def num_placement_variables(compiled: Compiled) -> int:
     """How many placement variables the model would have; cheap."""
-    from allocator.compiled.entities import Compiled
-
-    assert isinstance(compiled, Compiled)
     per_option = compiled.eligible.sum(axis=1)
     return int(sum(per_option[list(compiled.options_of(block.workload))].sum() for block in compiled.blocks))
 
@@ -33,16 +30,12 @@ def add_assignment(form: Formulation) -> None:
             spots.extend((block.index, option, int(node)) for node in np.nonzero(allowed)[0])
             form.tick()
     form.budget.check()
-    part = form._part(PART)
-    part.n = pyo.Var(range(len(spots)), domain=pyo.NonNegativeIntegers)
-    for position, (block_index, option, node) in enumerate(spots):
-        variable = part.n[position]
-        variable.setub(compiled.blocks[block_index].count)
+    for block_index, option, node in spots:
+        variable = form.integer(PART, compiled.blocks[block_index].count)
         entry = Entry(block_index, option, node, variable)
         form.entries.append(entry)
         form.of_block[block_index].append(entry)
         form.on_node[node].append(entry)
-        form.tick()
     whole = {team.index: form.binary(PART) for team in compiled.teams} if compiled.model.may_leave_out else {}
     form.cache["team placed"] = whole
     for block in compiled.blocks:

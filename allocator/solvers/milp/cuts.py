@@ -11,7 +11,7 @@ import highspy
 
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun
-from allocator.solvers.milp.build import Matrix
+from allocator.solvers.milp.matrix import Matrix
 
 __all__ = ["forbid"]
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import highspy
 import numpy as np
-import pyomo.environ as pyo
 
 from allocator.compiled.entities import Compiled
 from allocator.errors import InternalError
@@ -24,9 +23,10 @@ from allocator.instance.entities import Instance
 from allocator.model.entities import Model
 from allocator.plan.whole import write_whole
 from allocator.solvers.budget import Limits
-from allocator.solvers.milp.build import LevelObjective, Matrix, build, compile_matrix
+from allocator.solvers.milp.build import LevelObjective, build
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun
+from allocator.solvers.milp.matrix import Matrix, compile_matrix
 from allocator.solvers.milp.method import MilpMethod
 from allocator.solvers.support import require_support
 
@@ -108,11 +108,7 @@ def _set_objective(solver: Any, matrix: Matrix, first: LevelObjective, *, negate
 
 def _column_names(form: Formulation, matrix: Matrix) -> list[str]:
     """Placements by class, member, mode and node behind a number that makes them unique; the rest by family."""
-    names = [f"free_{column}" for column in range(len(matrix.column_lower))]
-    for variable in form.model.component_data_objects(pyo.Var):
-        column = matrix.columns.get(id(variable))
-        if column is not None:
-            names[column] = _pyomo_name(variable)
+    names = [f"{variable.part}_v{variable.column}" for variable in form.variables]
     instance = form.compiled.instance
     for position, entry in enumerate(form.entries):
         block = form.compiled.blocks[entry.block]
@@ -129,19 +125,8 @@ def _column_names(form: Formulation, matrix: Matrix) -> list[str]:
 
 
 def _row_names(matrix: Matrix) -> list[str]:
-    """Rows by family and number; the second row of a range has a name of its own."""
-    names: list[str] = []
-    last = None
-    for constraint in matrix.rows:
-        name = _pyomo_name(constraint)
-        names.append(f"{name}_low" if constraint is last else name)
-        last = constraint
-    return names
-
-
-def _pyomo_name(component: Any) -> str:
-    """``capacity.c[3]`` as ``capacity_c_3``."""
-    return re.sub(r"\W+", "_", component.name).strip("_")
+    """Rows by family and number."""
+    return [f"{part}_c{row}" for row, part in enumerate(matrix.row_parts)]
 
 
 def _part(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The Pyomo model under construction: variables, rows by family, and the lookups that families share.
+"""The exact model under construction: variables, rows by family, and the lookups that families share.
 
 Owns naming and scaling of rows. Must not know HiGHS, nor any single family's mathematics.
 """
@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import pyomo.environ as pyo
-from pyomo.core.expr.numeric_expr import LinearExpression
-
 from allocator.compiled.entities import Compiled
 from allocator.model.families import Family
 from allocator.solvers.budget import Budget
-from allocator.solvers.milp.terms import Number, Terms, integer_scale
+from allocator.solvers.milp.terms import Number, Terms, Variable, integer_scale
 
-__all__ = ["Entry", "Formulation"]
+__all__ = ["Entry", "Formulation", "Row"]
 
 LARGEST_INTEGER = 10**6
 CHECK_EVERY = 2048
@@ -32,7 +29,18 @@ class Entry:
     block: int
     option: int
     node: int
-    variable: Any
+    variable: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """lower <= coefs . columns <= upper, each column once; ``lower`` None: none. ``part`` names the family."""
+
+    part: str
+    columns: list[int]
+    coefs: list[float]
+    lower: float | None
+    upper: float
 
 
 class Formulation:
@@ -40,18 +48,18 @@ class Formulation:
 
     Attributes
     ----------
-    model : the Pyomo model; one sub-block a family with ``v`` (variables) and ``c`` (rows).
+    variables, rows : what has been stated so far.
     entries : placement variables, ordered by block, option, node; ``of_block`` and ``on_node`` index them.
     """
 
     def __init__(self, compiled: Compiled, budget: Budget) -> None:
         self.compiled = compiled
         self.budget = budget
-        self.model = pyo.ConcreteModel()
+        self.variables: list[Variable] = []
+        self.rows: list[Row] = []
         self.entries: list[Entry] = []
         self.of_block: list[list[Entry]] = [[] for _ in compiled.blocks]
         self.on_node: list[list[Entry]] = [[] for _ in range(compiled.num_nodes)]
-        self.num_rows = 0
         self._made = 0
         self.cache: dict[Any, Any] = {}
 
@@ -61,42 +69,27 @@ class Formulation:
         if self._made % CHECK_EVERY == 0:
             self.budget.check()
 
-    def _part(self, name: str) -> Any:
-        part = getattr(self.model, name, None)
-        if part is None:
-            part = pyo.Block(concrete=True)
-            setattr(self.model, name, part)
-            part.v = pyo.VarList()
-            part.c = pyo.ConstraintList()
-        return part
-
     def ignores(self, family: Family) -> bool:
         """Whether the model leaves the family out."""
         return family in self.compiled.model.ignore
 
-    def binary(self, part: str) -> Any:
+    def _variable(self, part: str, upper: float | None, *, integral: bool) -> Variable:
+        self.tick()
+        made = Variable(len(self.variables), part, upper, integral=integral)
+        self.variables.append(made)
+        return made
+
+    def binary(self, part: str) -> Variable:
         """A new 0-1 variable."""
-        self.tick()
-        variable = self._part(part).v.add()
-        variable.domain = pyo.Binary
-        return variable
+        return self._variable(part, 1.0, integral=True)
 
-    def integer(self, part: str, upper: int) -> Any:
+    def integer(self, part: str, upper: int) -> Variable:
         """A new integer variable in [0, upper]."""
-        self.tick()
-        variable = self._part(part).v.add()
-        variable.domain = pyo.NonNegativeIntegers
-        variable.setub(upper)
-        return variable
+        return self._variable(part, float(upper), integral=True)
 
-    def real(self, part: str, upper: float | None = None) -> Any:
+    def real(self, part: str, upper: float | None = None) -> Variable:
         """A new continuous variable in [0, upper]."""
-        self.tick()
-        variable = self._part(part).v.add()
-        variable.domain = pyo.NonNegativeReals
-        if upper is not None:
-            variable.setub(upper)
-        return variable
+        return self._variable(part, upper, integral=False)
 
     def at_most(self, part: str, terms: Terms, bound: Number, *, integral: bool = False) -> None:
         """Add terms <= bound. ``integral``: every term is integral at feasible points, so the bound is rounded down."""
@@ -112,6 +105,8 @@ class Formulation:
 
     def _row(self, part: str, terms: Terms, lower: Fraction | None, upper: Fraction, integral: bool) -> None:
         self.tick()
+        if len(set(terms.variables)) < len(terms.variables):
+            terms = terms.merged()
         upper -= terms.constant
         if lower is not None:
             lower -= terms.constant
@@ -121,18 +116,15 @@ class Formulation:
         largest = max((abs(coef) for coef in terms.coefs), default=0) * scale
         if largest > LARGEST_INTEGER:  # keep coefficients near 1 instead; exactness is then checked afterwards
             scale /= 2 ** (int(largest).bit_length() - 1)
+        if not terms.variables:
+            if upper < 0 or (lower is not None and lower > 0):
+                never = self.real(part, 0.0)  # a row that cannot hold: the model is infeasible, and says so
+                self.rows.append(Row(part, [never.column], [1.0], 1.0, math.inf))
+            return
+        columns = [variable.column for variable in terms.variables]
         coefs = [float(coef * scale) for coef in terms.coefs]
         low = None if lower is None else float(lower * scale)
-        high = _up(upper * scale)
-        if not terms.variables:
-            if upper >= 0 and (lower is None or lower <= 0):
-                return
-            impossible = self.real(part, 0.0)
-            self._part(part).c.add((1.0, LinearExpression(linear_coefs=[1.0], linear_vars=[impossible]), None))
-            return
-        expression = LinearExpression(linear_coefs=coefs, linear_vars=terms.variables)
-        self._part(part).c.add((low, expression, high))
-        self.num_rows += 1
+        self.rows.append(Row(part, columns, coefs, low, _up(upper * scale)))
 
     def count_in(self, block: int, domain: int) -> Terms:
         """Members of a block on nodes of a domain."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from allocator.errors import InternalError
 from allocator.solvers.budget import Budget
-from allocator.solvers.milp.build import Matrix
+from allocator.solvers.milp.matrix import Matrix
 from allocator.solvers.quiet import QuietHighs
 
 __all__ = ["HighsRun", "Outcome", "Stop"]
@@ -85,7 +85,6 @@ class HighsRun:
         kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
         model.integrality_ = [kinds[bool(flag)] for flag in matrix.integral]
         self._require(self.solver.passModel(model), "passModel")
-        self.num_rows = model.num_row_
         self._seed, self._threads = seed, threads
 
     def relaxation(self) -> HighsRun:

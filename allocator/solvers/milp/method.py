@@ -19,11 +19,12 @@ from allocator.solvers.budget import Budget
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.evaluation.use import overdrawn
 from allocator.solvers.milp.assignment import num_placement_variables
-from allocator.solvers.milp.build import LevelObjective, Matrix, build, compile_matrix
+from allocator.solvers.milp.build import LevelObjective, build
 from allocator.solvers.milp.cuts import forbid
 from allocator.solvers.milp.fabric.strengthen import strengthen
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun, Outcome, Stop
+from allocator.solvers.milp.matrix import Matrix, compile_matrix
 from allocator.solvers.milp.pair_search import propose
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares

@@ -194,25 +194,12 @@ def _shake(problem: _Problem, best: Int, rng: np.random.Generator) -> Int:
 
 
 def _descend(problem: _Problem, placed: Int, budget: Budget) -> None:
-    """Best shift or swap, in place, until none improves. Overload is priced."""
-    everyone = np.arange(len(placed))
+    """Best shift or swap, in place, until none improves."""
     for _ in range(20 * len(placed)):
         if budget.exhausted:
             return
-        distance, rate = problem.distance, problem.rate
-        there = distance[np.ix_(placed, placed)]
-        price = problem.cost + rate @ distance[:, placed].T + rate.T @ distance[placed, :]
-        gain = price - price[everyone, placed][:, None]
-        shift = gain + problem.penalty * _overload_of_shifts(problem, placed)
-        shift[everyone, placed] = 0.0
-        both = rate * there
-        met = both + both.T
-        swapped = rate * there.T
-        swap = gain[:, placed] + gain[:, placed].T + met + swapped + swapped.T
-        swap += problem.penalty * _overload_of_swaps(problem, placed)
-        swap[placed[:, None] == placed[None, :]] = 0.0
-        least = -SAME * problem.penalty
-        if min(shift.min(), swap.min()) >= least:
+        shift, swap = _gains(problem, placed)
+        if min(shift.min(), swap.min()) >= -SAME * problem.penalty:
             return
         if shift.min() <= swap.min():
             i, h = np.unravel_index(int(shift.argmin()), shift.shape)
@@ -220,6 +207,22 @@ def _descend(problem: _Problem, placed: Int, budget: Budget) -> None:
         else:
             i, j = np.unravel_index(int(swap.argmin()), swap.shape)
             placed[i], placed[j] = placed[j], placed[i]
+
+
+def _gains(problem: _Problem, placed: Int) -> tuple[Float, Float]:
+    """Change of the value, overload priced, by each shift [n, m] and each swap [n, n]."""
+    everyone = np.arange(len(placed))
+    distance, rate = problem.distance, problem.rate
+    price = problem.cost + rate @ distance[:, placed].T + rate.T @ distance[placed, :]
+    change = price - price[everyone, placed][:, None]
+    shift = change + problem.penalty * _overload_of_shifts(problem, placed)
+    shift[everyone, placed] = 0.0
+    there = distance[np.ix_(placed, placed)]
+    met, swapped = rate * there, rate * there.T
+    swap = change[:, placed] + change[:, placed].T + met + met.T + swapped + swapped.T
+    swap += problem.penalty * _overload_of_swaps(problem, placed)
+    swap[placed[:, None] == placed[None, :]] = 0.0
+    return shift, swap
 
 
 def _over(load: Float) -> Float:

@@ -49,7 +49,7 @@ def _limit_rate(form: Formulation, entry: Entry, rate: Any) -> None:
 
 
 def _within_share(form: Formulation, entry: Entry, rate: Any, resource: str, need: Fraction) -> None:
-    """need * q <= share, both in amounts of the resource."""
+    """Need * q <= share, both in amounts of the resource."""
     compiled = form.compiled
     amount = need / Fraction(10) ** compiled.instance.resources[resource].exponent
     share = total_share(form, entry, compiled.resources.index(resource))

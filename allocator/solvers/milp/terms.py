@@ -1,18 +1,27 @@
-"""Linear terms over Pyomo variables with exact coefficients. Knows no family."""
+"""Variables and linear terms over them with exact coefficients. Knows no family and no solver."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    Var = Any  # pyomo VarData; Pyomo ships no types
-
-__all__ = ["Number", "Terms", "integer_scale"]
+__all__ = ["Number", "Terms", "Variable", "integer_scale"]
 
 Number = int | Fraction
+
+
+class Variable:
+    """A column: its number, bounds (None: unbounded above), integrality, and the part of the model it belongs to."""
+
+    __slots__ = ("column", "integral", "lower", "part", "upper")
+
+    def __init__(self, column: int, part: str, upper: float | None, *, integral: bool) -> None:
+        self.column = column
+        self.part = part
+        self.lower = 0.0
+        self.upper = upper
+        self.integral = integral
 
 
 class Terms:
@@ -20,14 +29,14 @@ class Terms:
 
     __slots__ = ("coefs", "constant", "variables")
 
-    def __init__(self, pairs: Iterable[tuple[Number, Var]] = (), constant: Number = 0) -> None:
+    def __init__(self, pairs: Iterable[tuple[Number, Variable]] = (), constant: Number = 0) -> None:
         self.coefs: list[Number] = []
-        self.variables: list[Var] = []
+        self.variables: list[Variable] = []
         self.constant: Number = constant
         for coef, variable in pairs:
             self.add(coef, variable)
 
-    def add(self, coef: Number, variable: Var) -> None:
+    def add(self, coef: Number, variable: Variable) -> None:
         """Append one term."""
         if coef:
             self.coefs.append(coef)
@@ -52,13 +61,10 @@ class Terms:
 
     def merged(self) -> Terms:
         """Equal terms with every variable at most once."""
-        total: dict[int, Number] = {}
-        seen: dict[int, Var] = {}
+        total: dict[Variable, Number] = {}
         for coef, variable in zip(self.coefs, self.variables, strict=True):
-            key = id(variable)
-            total[key] = total.get(key, 0) + coef
-            seen[key] = variable
-        return Terms(((coef, seen[key]) for key, coef in total.items()), self.constant)
+            total[variable] = total.get(variable, 0) + coef
+        return Terms(((coef, variable) for variable, coef in total.items()), self.constant)
 
     def __bool__(self) -> bool:
         return bool(self.variables)

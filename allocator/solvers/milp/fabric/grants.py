@@ -66,7 +66,7 @@ def _flow_blocks(form: Formulation, key: tuple[str, int]) -> list[int]:
 
 
 def _limit_rates(form: Formulation, thetas: dict[tuple[str, int], Any]) -> None:
-    """q of every member <= lambda * theta of each of its flows; members of one block share the smallest theta."""
+    """Q of every member <= lambda * theta of each of its flows; members of one block share the smallest theta."""
     compiled = form.compiled
     of_block: dict[int, list[Any]] = {}
     for key, theta in thetas.items():
@@ -111,7 +111,7 @@ def _granted(form: Formulation, thetas: dict[tuple[str, int], Any], domain: int,
 
 
 def _gated(form: Formulation, key: object, indicator: Terms, theta: Any) -> Terms:
-    """theta * indicator for use in a row that bounds it from above: g >= theta - 1 + indicator, g >= 0."""
+    """Theta * indicator for use in a row that bounds it from above: g >= theta - 1 + indicator, g >= 0."""
     if not indicator:
         return Terms([(indicator.constant, theta)])
     cached = form.cache.get(("gated", key))
@@ -168,7 +168,7 @@ def _pair_inside(
 
 
 def _met(form: Formulation, index: int, group: GroupTraffic, theta: Any, domain: int) -> Terms:
-    """theta times the ordered pairs of the entry with both ends in the domain."""
+    """Theta times the ordered pairs of the entry with both ends in the domain."""
     here = class_unary(form, group.source, domain)
     if group.source == group.target:
         parts = scaled(form, ("group inside", index, domain), here, theta)

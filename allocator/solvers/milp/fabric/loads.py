@@ -111,7 +111,7 @@ def class_unary(form: Formulation, workload: int, domain: int, *, outside: bool 
 
 
 def group_load(form: Formulation, group: GroupTraffic, domain: int, direction: str) -> Terms:
-    """rate * (senders on this side) * (receivers on the other side), the smaller class in unary."""
+    """Rate * (senders on this side) * (receivers on the other side), the smaller class in unary."""
     inside, outside = (group.source, group.target) if direction == "up" else (group.target, group.source)
     here, there = class_count(form, inside, domain), outside_count(form, outside, domain)
     if not here:

@@ -10,10 +10,10 @@ from itertools import combinations
 
 import numpy as np
 
-from allocator.solvers.milp.build import Matrix
 from allocator.solvers.milp.fabric.room import domain_room, floor_of, least_floors, times_presence
 from allocator.solvers.milp.formulation import Entry, Formulation
 from allocator.solvers.milp.highs import HighsRun
+from allocator.solvers.milp.matrix import Matrix
 from allocator.solvers.milp.rows import Rows, add_columns, close_columns
 
 __all__ = ["add_node_pairs"]

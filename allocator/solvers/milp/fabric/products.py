@@ -20,7 +20,7 @@ class Unary:
     picks: tuple[Any, ...]
 
     def weighted(self, weights: list[int]) -> Terms:
-        """sum weights[a] picks[a]."""
+        """Sum weights[a] picks[a]."""
         return Terms(zip(weights, self.picks, strict=True))
 
 
@@ -67,7 +67,7 @@ def scaled(form: Formulation, key: object, count: Unary, fraction: Any) -> tuple
 
 
 def joint(form: Formulation, key: object, first: Unary, second: Unary, fraction: Any) -> Terms:
-    """fraction * a * c for two unary counts: w_ac <= pick_ac, sum w = fraction, picks with the given margins. Exact."""
+    """Fraction * a * c for two unary counts: w_ac <= pick_ac, sum w = fraction, picks with the given margins. Exact."""
     cached = form.cache.get(("joint", key))
     if cached is None:
         total = Terms([(-1, fraction)])

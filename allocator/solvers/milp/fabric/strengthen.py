@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from allocator.model.families import GoalId
 from allocator.solvers.budget import Budget
-from allocator.solvers.milp.build import LevelObjective, Matrix
+from allocator.solvers.milp.build import LevelObjective
 from allocator.solvers.milp.fabric.node_pairs import add_node_pairs
 from allocator.solvers.milp.fabric.together import add_together
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun
+from allocator.solvers.milp.matrix import Matrix
 from allocator.solvers.milp.separation import separate
 
 __all__ = ["strengthen"]

@@ -13,10 +13,10 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from allocator.solvers.milp.build import Matrix
 from allocator.solvers.milp.fabric.room import domain_room, entries_in, floor_of, least_floors, times_presence
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun
+from allocator.solvers.milp.matrix import Matrix
 from allocator.solvers.milp.rows import Rows, add_columns, close_columns
 
 __all__ = ["UNKNOWN", "ZERO", "Together", "add_together"]

@@ -75,7 +75,7 @@ def generate(
     """
     root = Root()
     centre = volume_prices(problem, DUAL_SCALE)
-    centre_bound = 0.0
+    centre_bound = float(problem.demand @ centre) / DUAL_SCALE
     enough = max(200, problem.num_types)
     while not budget.exhausted:
         solved = master.solve(budget)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from allocator.errors import InputError
 from allocator.formats.document import write_document
 from allocator.formats.registry import READERS
 
@@ -102,7 +103,10 @@ def find_known(data: Path) -> dict[Path, Known]:
 
 def run_instance(kind: str, path: Path, name: str, known: Known, budget: Budget) -> Row:
     """Convert one file and solve it by ``python -m allocator solve --json``."""
-    document = READERS[kind](path)
+    try:
+        document = READERS[kind](path)
+    except InputError as error:
+        return Row(name, 0, 0, known, "failed", None, None, 0.0, None, str(error))
     items = sum(int(workload.get("count", 1)) for workload in document["workloads"])
     nodes = sum(int(domain.get("count", 1)) for domain in document["topology"])
     with tempfile.TemporaryDirectory() as folder:

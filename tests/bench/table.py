@@ -7,9 +7,9 @@ import fnmatch
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -43,7 +43,10 @@ class Demand:
 
 @dataclass(frozen=True)
 class Suite:
-    """A benchmark: format, files, stored value to compare with, demands on the rows."""
+    """A benchmark: format, files, stored value to compare with, demands on the rows.
+
+    ``no_instances``: file names that are none of the format, and why; they are told of and not run.
+    """
 
     kind: str
     about: str
@@ -51,6 +54,7 @@ class Suite:
     time_limit: float
     best: Callable[[Known], Fraction | None]
     demands: Callable[[Sequence[Row]], Sequence[Demand]]
+    no_instances: Mapping[str, str] = field(default_factory=dict)
 
 
 def judge(rows: Sequence[Row], text: str, holds: Callable[[Row], bool], least: Fraction = Fraction(1)) -> Demand:
@@ -70,6 +74,8 @@ def main(suite: Suite) -> int:
         for name, path in instance_files(data, suite.pattern)
         if fnmatch.fnmatch(name, arguments.only) or fnmatch.fnmatch(path.name, arguments.only)
     ]
+    left_out = [path.name for _, path in chosen if path.name in suite.no_instances]
+    chosen = [(name, path) for name, path in chosen if path.name not in suite.no_instances]
     if not chosen:
         print(f"no instance in {data} matches {arguments.only}")
         return 2
@@ -88,6 +94,7 @@ def main(suite: Suite) -> int:
     rows.sort(key=lambda row: row.name)
     demands = [*suite.demands(rows), contradictions(rows, suite), answered(rows)]
     summary = _summary(rows, suite, demands)
+    summary += [f"- left out: {name}: {suite.no_instances[name]}" for name in left_out]
     print("\n".join(["", *summary]), flush=True)
     if arguments.output:
         table = [*lines, *(_line(row, suite) for row in rows), "", *summary]

@@ -45,5 +45,7 @@ def _near(row: Row) -> bool:
     return above is not None and above <= Fraction(2, 100) and row.bound is not None
 
 
+NO_INSTANCES = {"classC_120_10_5.vbp": "three sizes are negative, which the format's own definition rules out"}
+
 if __name__ == "__main__":
-    sys.exit(main(Suite("vbp", "Vector bin packing", "*.vbp", SECONDS, best, demands)))
+    sys.exit(main(Suite("vbp", "Vector bin packing", "*.vbp", SECONDS, best, demands, NO_INSTANCES)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from allocator.errors import InputError
 from allocator.formats.registry import READERS
 from allocator.instance import instance_from_dict
 from allocator.solve import solve
@@ -17,6 +18,8 @@ from allocator.solve import solve
 DATA = os.environ.get("ALLOCATOR_DATA")
 pytestmark = pytest.mark.skipif(not DATA, reason="ALLOCATOR_DATA names no folder of public instances")
 LARGE_BYTES = 100_000
+NEGATIVE = {"classC_120_10_5.vbp"}
+"""Files with negative sizes, which no vector bin packing problem has."""
 
 
 def stored(kind: str, folder: str, prefixes: tuple[str, ...] = ("",)) -> Iterator[Any]:
@@ -25,7 +28,7 @@ def stored(kind: str, folder: str, prefixes: tuple[str, ...] = ("",)) -> Iterato
         return
     with table.open(newline="", encoding="utf-8") as stream:
         for row in csv.DictReader(stream):
-            if row["path"].startswith(prefixes):
+            if row["path"].startswith(prefixes) and Path(row["path"]).name not in NEGATIVE:
                 yield pytest.param(kind, table.parent / row["path"], row, id=f"{kind}-{Path(row['path']).name}")
 
 
@@ -56,3 +59,9 @@ def test_the_optimum_of_a_task_assignment_is_the_enumerated_one() -> None:
     result = solve(instance_from_dict(READERS["ctap"](Path(DATA or ".") / "gqap/ctap/tass1003Aa.dat")), time_limit=120)
     assert result.status == "optimal"
     assert result.levels[0].value == 731
+
+
+def test_a_published_file_with_negative_sizes_is_refused_where_they_are() -> None:
+    path = Path(DATA or ".") / "vbp/Triplet_instances_multidim/Caprara/classC_120_10_5.vbp"
+    with pytest.raises(InputError, match="line 24, number 9 = -1: must be a size: at least 0"):
+        READERS["vbp"](path)

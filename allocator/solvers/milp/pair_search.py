@@ -218,8 +218,10 @@ def _gains(problem: _Problem, placed: Int) -> tuple[Float, Float]:
     shift = change + problem.penalty * _overload_of_shifts(problem, placed)
     shift[everyone, placed] = 0.0
     there = distance[np.ix_(placed, placed)]
-    met, swapped = rate * there, rate * there.T
-    swap = change[:, placed] + change[:, placed].T + met + met.T + swapped + swapped.T
+    alone = np.diag(distance)[placed]
+    # each of two that exchange nodes was priced with the other where it stands: correct their own traffic
+    pair = rate * (there + there.T - alone[:, None] - alone[None, :])
+    swap = change[:, placed] + change[:, placed].T + pair + pair.T
     swap += problem.penalty * _overload_of_swaps(problem, placed)
     swap[placed[:, None] == placed[None, :]] = 0.0
     return shift, swap

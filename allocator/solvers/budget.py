@@ -73,3 +73,8 @@ class Budget:
         remaining = self.remaining()
         seconds = None if remaining == float("inf") else self.elapsed() + remaining * share
         return Budget(Limits(seconds, self.limits.iterations), self.clock, self.started, self._interrupted)
+
+    def at_most(self, seconds: float) -> Budget:
+        """A budget that ends after so many seconds, or with this one if that is sooner, and stops with this one."""
+        end = self.elapsed() + min(seconds, self.remaining())
+        return Budget(Limits(max(end, 1e-9), self.limits.iterations), self.clock, self.started, self._interrupted)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.solvers.budget import Budget
-from allocator.solvers.milp.matrix import Matrix
 from allocator.solvers.milp.highs import HighsRun, Outcome
+from allocator.solvers.milp.matrix import Matrix
 
 __all__ = ["Columns", "Rows", "fresh_scheduler", "minimise"]
 

@@ -1,0 +1,1 @@
+"""Least cost of placing members one by one on nodes: the generalised assignment problem."""

@@ -1,0 +1,108 @@
+"""The stage ``assignment``: least cost of members on nodes. A quick part before the exact model, a long one after it.
+
+Easy instances are proven by the exact model in seconds, so the long search comes only when that did not prove.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from allocator.compiled.entities import Compiled
+from allocator.errors import InternalError
+from allocator.solvers.base import Assignment
+from allocator.solvers.budget import Budget
+from allocator.solvers.decomposition.assignment.extract import (
+    MemberAssignment,
+    is_assignment_instance,
+    member_assignment,
+)
+from allocator.solvers.decomposition.assignment.search import Found, quick, search
+from allocator.solvers.decomposition.programs import fresh_scheduler
+from allocator.solvers.decomposition.stage import StageAnswer
+from allocator.solvers.recorder import Recorder
+
+__all__ = ["AssignmentSearch"]
+
+
+class AssignmentSearch:
+    """Generalised assignment, for a model whose first level is the cost alone (equation 19)."""
+
+    name = "assignment"
+
+    def applies(self, compiled: Compiled) -> bool:
+        """Whether nothing but the capacities of nodes limits who stands together."""
+        return is_assignment_instance(compiled)
+
+    def run(
+        self,
+        compiled: Compiled,
+        *,
+        budget: Budget,
+        recorder: Recorder,
+        start: Assignment | None,
+        seed: int,  # noqa: ARG002 - nothing here is random
+        threads: int,
+    ) -> StageAnswer:
+        """The relaxation and a choice from it, in about a second. A better start is handed on in its place."""
+        members = _members(compiled)
+        recorder.phase("assigning by the relaxation", level=0)
+        fresh_scheduler()
+        on_value, on_bound = _listeners(recorder, members)
+        found = quick(members.problem, budget, threads=threads, on_value=on_value, on_bound=on_bound)
+        choice = None if start is None else members.choice(start)
+        if choice is not None and (found.value is None or members.problem.value(choice) < found.value):
+            found.choice, found.value = choice, members.problem.value(choice)
+        return _answer(compiled, members, found)
+
+    def run_after(
+        self,
+        compiled: Compiled,
+        *,
+        budget: Budget,
+        recorder: Recorder,
+        incumbent: Assignment | None,
+        bound: Fraction | None,
+        seed: int,
+        threads: int,
+    ) -> StageAnswer:
+        """Search for the rest of the time from what is known; the answer is never worse than that."""
+        members = _members(compiled)
+        fresh_scheduler()
+        on_value, on_bound = _listeners(recorder, members)
+        choice = None if incumbent is None else members.choice(incumbent)
+        value = None if choice is None else members.problem.value(choice)
+        known = None if bound is None else members.cost(bound)
+        found = search(
+            members.problem,
+            Found(choice, value, known),
+            budget,
+            threads=threads,
+            seed=seed,
+            on_value=on_value,
+            on_bound=on_bound,
+        )
+        return _answer(compiled, members, found)
+
+
+def _members(compiled: Compiled) -> MemberAssignment:
+    members = member_assignment(compiled)
+    if members is None:
+        raise InternalError("the stage assignment runs on an instance it does not apply to")
+    return members
+
+
+def _listeners(recorder: Recorder, members: MemberAssignment) -> tuple[Callable[[int], None], Callable[[int], None]]:
+    return (
+        lambda cost: recorder.incumbent(0, float(members.value(cost))),
+        lambda cost: recorder.bound(0, float(members.value(cost))),
+    )
+
+
+def _answer(compiled: Compiled, members: MemberAssignment, found: Found) -> StageAnswer:
+    return StageAnswer(
+        None if found.choice is None else members.assignment(compiled, found.choice),
+        None if found.bound is None else members.value(found.bound),
+        optimal=not found.is_open(),
+        solver_proof=found.solver_proof,
+    )

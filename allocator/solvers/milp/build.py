@@ -33,6 +33,8 @@ from allocator.solvers.milp.usage import add_shares
 
 __all__ = ["FAMILIES", "GOALS", "LevelObjective", "build"]
 
+FLOAT_TOLERANCE = Fraction(1, 10**6)  # of the size of a row's numbers: what its violation may be in floats
+
 # order matters: shares before capacity, rates before grants
 FAMILIES: tuple[Callable[[Formulation], None], ...] = (
     add_assignment,
@@ -68,6 +70,7 @@ class LevelObjective:
     """Objective of one level: value = scale * (coefs . x + constant), minimised when ``minimise``.
 
     ``step``: the value is a multiple of it (then ``scale`` = step and the scaled objective is integral), or None.
+    ``noise``: how far floats may leave the value from the truth, where large numbers cancel in it.
     """
 
     level: Level
@@ -76,6 +79,7 @@ class LevelObjective:
     step: Fraction | None
     constant: Fraction
     terms: Terms
+    noise: Fraction = Fraction(0)
 
 
 def build(compiled: Compiled, budget: Budget) -> tuple[Formulation, list[LevelObjective]]:
@@ -96,19 +100,25 @@ def build(compiled: Compiled, budget: Budget) -> tuple[Formulation, list[LevelOb
 def _objective(form: Formulation, level: Level) -> LevelObjective:
     terms = Terms()
     steps: list[Fraction | None] = []
+    noise = Fraction(0)
     single = len(level.goals) == 1
     for goal in level.goals:
         made = GOALS[goal.id](form, goal)
         sign = 1 if single or sense_of(goal.id) == "min" else -1
         terms.extend(made.terms, sign * goal.weight)
         steps.append(None if made.step is None else made.step * abs(goal.weight))
+        noise += abs(goal.weight) * made.span * FLOAT_TOLERANCE
     step = None if None in steps else greatest_common_divisor(s for s in steps if s is not None)
     terms = terms.merged()
     if step:
         # the constant may shift the lattice of values: fold it in
         step = greatest_common_divisor([step, Fraction(terms.constant)])
+    if step and noise * 4 > step:
+        step = None  # floats cannot tell neighbouring values apart
+    else:
+        noise = Fraction(0)
     scale = step or _magnitude(terms)
-    return LevelObjective(level, level.sense == "min", scale, step or None, Fraction(terms.constant), terms)
+    return LevelObjective(level, level.sense == "min", scale, step or None, Fraction(terms.constant), terms, noise)
 
 
 def _magnitude(terms: Terms) -> Fraction:

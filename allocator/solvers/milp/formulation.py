@@ -49,6 +49,7 @@ class Formulation:
     Attributes
     ----------
     variables, rows : what has been stated so far.
+    exact : rows over integral columns whose numbers exceed what a solver's tolerance resolves, as (terms, upper).
     entries : placement variables, ordered by block, option, node; ``of_block`` and ``on_node`` index them.
     """
 
@@ -57,6 +58,7 @@ class Formulation:
         self.budget = budget
         self.variables: list[Variable] = []
         self.rows: list[Row] = []
+        self.exact: list[tuple[Terms, Fraction]] = []
         self.entries: list[Entry] = []
         self.of_block: list[list[Entry]] = [[] for _ in compiled.blocks]
         self.on_node: list[list[Entry]] = [[] for _ in range(compiled.num_nodes)]
@@ -116,6 +118,8 @@ class Formulation:
         largest = max((abs(coef) for coef in terms.coefs), default=0) * scale
         if largest > LARGEST_INTEGER:  # keep coefficients near 1 instead; exactness is then checked afterwards
             scale /= 2 ** (int(largest).bit_length() - 1)
+            if all(variable.integral for variable in terms.variables):
+                self.exact.append((terms, upper))
         if not terms.variables:
             if upper < 0 or (lower is not None and lower > 0):
                 never = self.real(part, 0.0)  # a row that cannot hold: the model is infeasible, and says so

@@ -35,6 +35,7 @@ class Stop(StrEnum):
     UNBOUNDED = "unbounded"
     TIME_LIMIT = "time_limit"
     INTERRUPTED = "interrupted"
+    NUMERICAL = "numerical"
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ _STATUS = {
     highspy.HighsModelStatus.kOptimal: Stop.OPTIMAL,
     highspy.HighsModelStatus.kModelEmpty: Stop.OPTIMAL,
     highspy.HighsModelStatus.kInfeasible: Stop.INFEASIBLE,
+    highspy.HighsModelStatus.kUnknown: Stop.NUMERICAL,
+    highspy.HighsModelStatus.kSolveError: Stop.NUMERICAL,
     highspy.HighsModelStatus.kUnboundedOrInfeasible: Stop.INFEASIBLE,  # every objective of ours is bounded
     highspy.HighsModelStatus.kUnbounded: Stop.UNBOUNDED,
     highspy.HighsModelStatus.kTimeLimit: Stop.TIME_LIMIT,
@@ -127,6 +130,8 @@ class HighsRun:
     ) -> Outcome:
         """Optimise one objective. ``start``: values of all columns, NaN where unknown."""
         solver = self.solver
+        if not len(cost):
+            return Outcome(Stop.OPTIMAL, np.zeros(0), 0.0)
         sense = highspy.ObjSense.kMinimize if minimise else highspy.ObjSense.kMaximize
         self._require(solver.changeObjectiveSense(sense), "sense")
         everyone = np.arange(len(cost), dtype=np.int32)
@@ -144,13 +149,17 @@ class HighsRun:
             self._require(solver.setSolution(len(known), known, start[known]), "setSolution")
         status = self._run_watched(budget, minimise, on_incumbent, on_bound)
         outcome = self._outcome(status, budget)
-        if self._contradicts_itself(cost, outcome):
+        for presolve in ("choose", "off"):
+            if not self._contradicts_itself(cost, outcome):
+                return outcome
             # seen with a MIP start that presolve maps to a better objective than it has: run again from nothing
             solver.clearSolver()
+            self._set("presolve", presolve)
             status = self._run_watched(budget, minimise, on_incumbent, on_bound)
             outcome = self._outcome(status, budget)
-            if self._contradicts_itself(cost, outcome):
-                raise InternalError("HiGHS reports an objective that its solution does not have")
+            self._set("presolve", "choose")
+        if self._contradicts_itself(cost, outcome):
+            raise InternalError("HiGHS reports an objective that its solution does not have")
         return outcome
 
     def _contradicts_itself(self, cost: Float, outcome: Outcome) -> bool:

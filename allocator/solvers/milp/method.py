@@ -20,7 +20,7 @@ from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.evaluation.use import overdrawn
 from allocator.solvers.milp.assignment import num_placement_variables
 from allocator.solvers.milp.build import LevelObjective, build
-from allocator.solvers.milp.cuts import forbid
+from allocator.solvers.milp.cuts import broken_rows, forbid
 from allocator.solvers.milp.fabric.strengthen import strengthen
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun, Outcome, Stop
@@ -115,6 +115,8 @@ class MilpMethod:
         self, run: _Run, budget: Budget, size: dict[str, int | None], seconds: dict[str, float], where: str
     ) -> Answer:
         reason = TerminationReason.INTERRUPTED if budget.interrupted else TerminationReason.TIME_LIMIT
+        if not budget.exhausted:
+            reason, where = TerminationReason.CONVERGED, f"{where}: the solver met numerical trouble"
         status = Status.UNKNOWN if run.assignment is None else Status.FEASIBLE
         return _report(run, status, Termination(reason, f"stopped {where}"), size, seconds)
 
@@ -125,7 +127,7 @@ class MilpMethod:
         )
         if proven:
             return _report(run, Status.OPTIMAL, Termination(TerminationReason.OPTIMAL, ""), size, seconds)
-        detail = f"every level is within the gap of {gap:g}" if gap else "within the tolerance of the solver"
+        detail = f"every level is within the gap of {gap:g}" if gap else "as near as floating point can tell"
         return _report(run, Status.FEASIBLE, Termination(TerminationReason.GAP, detail), size, seconds)
 
 
@@ -184,17 +186,16 @@ def _solve_level(
         )
         if outcome.solution is None:
             if outcome.stop is Stop.INFEASIBLE and index > 0:
-                raise InternalError(f"level {index + 1} has no solution although level {index} has one")
+                return Stop.NUMERICAL  # the level before has a solution: floats lost it
             _note_bound(run, objective, index, outcome)
             return outcome.stop
-        counts = read_counts(form, matrix, outcome.solution)
-        broken = overdrawn(run.compiled, counts, {})
+        broken = broken_rows(form, outcome.solution)
         if not broken:
             break
-        forbid(solver, form, matrix, counts, broken)
-        budget_left = not budget.exhausted
-        if not budget_left:
+        forbid(solver, broken, outcome.solution)
+        if budget.exhausted:
             return Stop.TIME_LIMIT
+    counts = read_counts(form, matrix, outcome.solution)
     _note_bound(run, objective, index, outcome)
     plan = optimal_shares(run.compiled, counts, run.reached[:index])
     if plan is not None and _better(run, plan.assignment, index, minimise=objective.minimise):
@@ -265,7 +266,8 @@ def _note_bound(run: _Run, objective: LevelObjective, index: int, outcome: Outco
         # a constant outside the lattice cannot be: the step divides it
         run.bounds.append(objective.scale * whole + objective.constant)
     else:
-        run.bounds.append(objective.scale * Fraction(scaled) + objective.constant)
+        worse = -objective.noise if objective.minimise else objective.noise
+        run.bounds.append(objective.scale * Fraction(scaled) + objective.constant + worse)
 
 
 def _bind(solver: HighsRun, matrix: Matrix, objective: LevelObjective, index: int, value: Fraction) -> None:
@@ -276,7 +278,7 @@ def _bind(solver: HighsRun, matrix: Matrix, objective: LevelObjective, index: in
     if objective.step:
         edge = math.floor(scaled) + 0.5 if objective.minimise else math.ceil(scaled) - 0.5
     else:
-        margin = 1e-9 * max(1.0, abs(float(scaled)))
+        margin = 1e-9 * max(1.0, abs(float(scaled))) + 2 * float(objective.noise / objective.scale)
         edge = float(scaled) + margin if objective.minimise else float(scaled) - margin
     row = {int(column): float(coef) for column, coef in enumerate(matrix.objectives[index]) if coef}
     if row:

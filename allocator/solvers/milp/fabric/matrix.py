@@ -110,7 +110,7 @@ def _extend_by_counts(form: Formulation, distance: list[list[Fraction]], terms: 
                 if distance[h][k] == 0:
                     continue
                 met = _ordered_pairs(
-                    form, ("team", team.index), count, h, k, team_count(form, team, _leaf(form, k)), team.size
+                    form, ("matrix team", team.index), count, h, k, team_count(form, team, _leaf(form, k)), team.size
                 )
                 terms.extend(met, team.rate * distance[h][k])
         for index, group in enumerate(compiled.groups):
@@ -124,9 +124,9 @@ def _extend_by_counts(form: Formulation, distance: list[list[Fraction]], terms: 
                 there = class_count(form, group.target, _leaf(form, k))
                 same = group.source == group.target
                 met = (
-                    _ordered_pairs(form, ("group", index), count, h, k, there, class_size(form, group.target))
+                    _ordered_pairs(form, ("matrix group", index), count, h, k, there, class_size(form, group.target))
                     if same
-                    else product(form, ("group", index, h, k), count, there, class_size(form, group.target))
+                    else product(form, ("matrix group", index, h, k), count, there, class_size(form, group.target))
                 )
                 terms.extend(met, group.rate * distance[h][k])
 

@@ -14,10 +14,15 @@ __all__ = ["GoalTerms", "greatest_common_divisor"]
 
 @dataclass(frozen=True)
 class GoalTerms:
-    """``terms`` equal the goal's value at an optimum; ``step``: the value is always a multiple of it, None: unknown."""
+    """``terms`` equal the goal's value at an optimum; ``step``: the value is always a multiple of it, None: unknown.
+
+    ``span``: size of the numbers that cancel in the rows that define the value, in the value's own units; 0 where the
+    value is a plain sum of columns. A solver's tolerance is relative to it.
+    """
 
     terms: Terms
     step: Fraction | None
+    span: Fraction = Fraction(0)
 
 
 def greatest_common_divisor(numbers: Iterable[Number]) -> Fraction:

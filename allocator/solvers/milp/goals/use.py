@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -38,6 +39,7 @@ def overload(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all 
     compiled = form.compiled
     terms = Terms()
     steps: list[Fraction] = []
+    span = Fraction(0)
     for domain, r in zip(*np.nonzero(compiled.safety >= 0), strict=True):
         resource = compiled.instance.resources[compiled.resources[r]]
         used = usage(form, int(domain), int(r))
@@ -48,8 +50,10 @@ def overload(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all 
         form.at_most("overload", used.copy().extend(Terms([(-unit, above)])), int(compiled.safety[domain, r]))
         weight = resource.overload * Fraction(10) ** resource.exponent
         terms.add(weight * unit, above)
-        steps.append(weight)
-    return GoalTerms(terms, None if form.cache["extra"] else greatest_common_divisor(steps))
+        safety = int(compiled.safety[domain, r])
+        steps.append(weight * greatest_common_divisor([*set(used.coefs), safety]))
+        span = max(span, weight * max(int(compiled.capacity[domain, r]), safety))
+    return GoalTerms(terms, None if form.cache["extra"] else greatest_common_divisor(steps), span)
 
 
 def balance(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all goals share one signature
@@ -57,6 +61,7 @@ def balance(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all g
     compiled = form.compiled
     terms = Terms()
     steps: list[Fraction] = []
+    span = Fraction(0)
     for triple in compiled.instance.balance:
         units = [Fraction(10) ** compiled.instance.resources[name].exponent for name in (triple.first, triple.second)]
         for domain in compiled.instance.domains_of(triple.level):
@@ -66,12 +71,15 @@ def balance(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all g
                 gap.extend(usage(form, domain.index, compiled.resources.index(name)), -factor)
             if not gap and gap.constant <= 0:
                 continue
+            row = gap.copy()
             short = form.real("balance")
-            unit = units[1] * share_unit(form, compiled.resources.index(triple.second))
+            size = abs(gap.constant) + max((abs(coef) for coef in gap.coefs), default=0)
+            span = max(span, triple.weight * size)
+            unit = _power_of_ten(Fraction(size))
             form.at_most("balance", gap.extend(Terms([(-unit, short)])), 0)
             terms.add(triple.weight * unit, short)
-            steps.append(triple.weight * greatest_common_divisor([triple.target * units[0], units[1]]))
-    return GoalTerms(terms, None if form.cache["extra"] else greatest_common_divisor(steps))
+            steps.append(triple.weight * greatest_common_divisor([*set(row.coefs), row.constant]))
+    return GoalTerms(terms, None if form.cache["extra"] else greatest_common_divisor(steps), span)
 
 
 def power(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all goals share one signature
@@ -80,3 +88,8 @@ def power(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all goa
     for node in range(form.compiled.num_nodes):
         terms.extend(watts(form, node))
     return GoalTerms(terms, None)
+
+
+def _power_of_ten(size: Fraction) -> Fraction:
+    """The power of ten at or below a size: a unit that keeps coefficients near 1."""
+    return Fraction(10) ** math.floor(math.log10(size)) if size else Fraction(1)

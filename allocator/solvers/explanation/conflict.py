@@ -36,7 +36,9 @@ class Undecided(Exception):
     """A question stayed without an answer: the time ran out, or it is too large."""
 
 
-def irreducible(asked: Instance, elements: Sequence[Element], decide: Decide) -> tuple[Element, ...]:
+def irreducible(
+    asked: Instance, elements: Sequence[Element], decide: Decide, about: frozenset[str] = frozenset()
+) -> tuple[Element, ...]:
     """Reduce elements that cannot hold together to a conflict none of whose elements is superfluous.
 
     Parameters
@@ -44,6 +46,7 @@ def irreducible(asked: Instance, elements: Sequence[Element], decide: Decide) ->
     asked : the question.
     elements : constraints known to be infeasible alone.
     decide : answers questions.
+    about : families that are tried last, since what is known of the conflict speaks of them.
 
     Raises
     ------
@@ -51,15 +54,17 @@ def irreducible(asked: Instance, elements: Sequence[Element], decide: Decide) ->
         A question that the reduction needs stayed without an answer.
     """
     search = _Filter(asked, list(elements), decide)
-    for group in _groups(elements):
+    for group in _groups(elements, about):
         search.reduce(group)
     return tuple(search.core)
 
 
-def _groups(elements: Sequence[Element]) -> list[list[Element]]:
-    groups: dict[tuple[int, str], list[Element]] = {}
+def _groups(elements: Sequence[Element], about: frozenset[str]) -> list[list[Element]]:
+    groups: dict[tuple[bool, int, str], list[Element]] = {}
     for element in elements:
-        groups.setdefault((FIRST_OUT.index(element["family"]), str(element.get("resource", ""))), []).append(element)
+        family = element["family"]
+        key = family in about, FIRST_OUT.index(family), str(element.get("resource", ""))
+        groups.setdefault(key, []).append(element)
     return [groups[key] for key in sorted(groups)]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 from allocator.compiled.compile import compile_instance
 from allocator.errors import BudgetExhausted, MethodRefused
@@ -21,21 +20,24 @@ from allocator.solvers.cpsat.symbols import Symbols
 from allocator.solvers.explanation.apply import Change
 from allocator.solvers.explanation.asking import switched_off
 from allocator.solvers.explanation.elements import DOMAIN_FAMILIES, POWER, Element, elements_of
-from allocator.solvers.explanation.oracle import Found, Oracle
+from allocator.solvers.explanation.oracle import Found, Oracle, Standing, reduced
 
 __all__ = ["fewest_left_out", "least_capacity", "least_moved"]
 
 FINE = 1000  # steps of the largest capacity in which relative additions are weighed
+Least = tuple[Sequence[Change], bool, Standing]
+"""Changes, whether they are proven to be least, and where members may stand then."""
+
 MOST_PLACES = 2000
 SHORT = 0.1  # of the time left, for the choice among equally small additions
 
 
-def least_capacity(asked: Instance, oracle: Oracle) -> tuple[Sequence[Change], bool] | None:
+def least_capacity(asked: Instance, oracle: Oracle) -> Least | None:
     """Smallest sum of relative additions to capacities, power caps and pools; None when none would do or was found."""
     limits = _raisable(asked, oracle)
     if not limits:
         return None
-    symbols = oracle.state(switched_off(asked, limits))
+    symbols = oracle.state(reduced(switched_off(asked, limits)))
     if symbols is None:
         return None
     by_path = asked.domain_by_path
@@ -68,7 +70,7 @@ def least_capacity(asked: Instance, oracle: Oracle) -> tuple[Sequence[Change], b
             amount = base_units(int(found.values[slack]), resource.exponent)
             add = amount.numerator if amount.denominator == 1 else amount
             changes.append({**element, "add": add, "unit": resource.unit})
-    return changes, found.proven
+    return changes, found.proven, found.standing
 
 
 def _raisable(asked: Instance, oracle: Oracle) -> list[Element]:
@@ -160,16 +162,19 @@ def _fewest_places(symbols: Symbols, slacks: list[int], objective: Linear, found
         touched.add(flag, 1)
     builder.add(objective, "the size of a change", upper=found.value)
     better = oracle.least(symbols, touched, portion=SHORT)
-    return found if better is None else Found(found.value, better.values, found.proven)
+    return found if better is None else Found(found.value, better.values, found.proven, better.standing)
 
 
-def fewest_left_out(asked: Instance, oracle: Oracle) -> tuple[Sequence[Change], bool] | None:
+def fewest_left_out(asked: Instance, oracle: Oracle) -> Least | None:
     """Fewest members to leave out of classes that must be placed; None when even that gives no plan in time."""
     must = [w for w in asked.workloads if w.value and w.count]
-    free = switched_off(asked, [{"family": "assignment", "class": w.name} for w in must])
+    moves = [element for element in elements_of(asked) if element["family"] == "move_limit"]
+    free = switched_off(asked, [*({"family": "assignment", "class": w.name} for w in must), *moves])
     symbols = oracle.state(free)
     if symbols is None or not must:
         return None
+    for element in moves:  # who is left out is not there any more, so it does not move
+        symbols.builder.add(_moved(symbols, element["limit"], leaving=False), "moves", upper=element["at_most"])
     names = {w.index for w in must}
     missing = Linear(sum(w.count for w in must))
     blocks = [block for block in symbols.compiled.blocks if block.workload in names]
@@ -189,7 +194,7 @@ def fewest_left_out(asked: Instance, oracle: Oracle) -> tuple[Sequence[Change], 
         if len(own) > 1:
             change["members"] = [part for block, count in out for part in _last(block.ranges, count)]
         changes.append(change)
-    return changes, found.proven
+    return changes, found.proven, found.standing
 
 
 def _last(ranges: Sequence[tuple[int, int]], count: int) -> list[list[int]]:
@@ -208,16 +213,25 @@ def least_moved(asked: Instance, what: str, oracle: Oracle) -> tuple[int, bool] 
     symbols = oracle.state(asked)
     if symbols is None:
         return None
+    found = oracle.least(symbols, _moved(symbols, what, leaving=True))
+    return None if found is None else (int(found.value), found.proven)
+
+
+def _moved(symbols: Symbols, what: str, *, leaving: bool) -> Linear:
+    """Members, or their memory, that leave their node; ``leaving``: those that get no other node as well."""
     compiled = symbols.compiled
     memory = compiled.resources.index("memory") if "memory" in compiled.resources else -1
     moved = Linear()
     for block in compiled.blocks:
-        if block.current_node < 0:
+        node = block.current_node
+        if node < 0:
             continue
         weight = 1
         if what == "bytes":
-            kind = compiled.node_kind[block.current_node]
-            weight = int(compiled.floor[block.current_option, kind, memory]) if memory >= 0 else 0
-        moved.add_scaled(symbols.moved(block.index), Fraction(weight))
-    found = oracle.least(symbols, moved)
-    return None if found is None else (int(found.value), found.proven)
+            weight = int(compiled.floor[block.current_option, compiled.node_kind[node], memory]) if memory >= 0 else 0
+        if leaving:
+            moved.add_scaled(symbols.moved(block.index), weight)
+        else:
+            moved.add_scaled(symbols.placed(block.index), weight)
+            moved.add_scaled(symbols.count(block.index, node, node + 1), -weight)
+    return moved

@@ -70,20 +70,21 @@ def explain_infeasible(
 def _conflict(asked: Instance, counted: Sequence[Reason], oracle: Oracle) -> tuple[tuple[Element, ...], bool]:
     """An irreducible conflict, and whether the question was decided; () and True when it has a plan."""
     within = Oracle(oracle.ignore, oracle.budget.portion(FOR_CONFLICT), oracle.seed, oracle.threads)
-    candidates = [list(reason.elements) for reason in counted] + [list(elements_of(asked))]
+    candidates = [(list(reason.elements), reason.about) for reason in counted]
+    candidates.append((list(elements_of(asked)), frozenset()))
     if Family.CAPACITY in oracle.ignore:
         limits = {"capacity", "power"}
-        candidates = [[e for e in elements if e["family"] not in limits] for elements in candidates]
-    for elements in candidates:
+        candidates = [([e for e in some if e["family"] not in limits], about) for some, about in candidates]
+    for elements, about in candidates:
         answer = within.feasible(alone(asked, elements))
         if answer is None:
             continue
         if answer:
-            if len(elements) == len(candidates[-1]):
+            if len(elements) == len(candidates[-1][0]):
                 return (), True
             continue  # the reason needs more than its own elements
         try:
-            return irreducible(asked, elements, within.feasible), True
+            return irreducible(asked, elements, within.feasible, about), True
         except Undecided:
             return (), False
     return (), False
@@ -93,4 +94,4 @@ def _sure(instance: Instance, model: Model, found: Relaxation | None, oracle: Or
     """The changes, once the instance itself with them has a plan."""
     if found is None:
         return None
-    return found.changes if oracle.feasible(question(relaxed(instance, found.changes), model)) else None
+    return found.changes if oracle.feasible(question(relaxed(instance, found.changes), model), found.standing) else None

@@ -13,7 +13,7 @@ import numpy as np
 from allocator.compiled.entities import Compiled
 from allocator.instance.entities import Domain, Instance
 from allocator.solvers.bounds.room import Aggregate, aggregates, least_floor, usable_nodes
-from allocator.solvers.explanation.elements import Element, elements_of
+from allocator.solvers.explanation.elements import POWER, Element, elements_of
 from allocator.solvers.explanation.obstacles import obstacle
 from allocator.solvers.explanation.words import amounts_text, listed, members_text, ordinal, short_of
 
@@ -26,6 +26,7 @@ class Reason:
 
     text: str
     elements: tuple[Element, ...]
+    about: frozenset[str] = frozenset()  # families that the sentence speaks of, besides assignment
 
 
 def reasons_of(compiled: Compiled) -> list[Reason]:
@@ -92,7 +93,7 @@ def _totals(compiled: Compiled, everything: tuple[Element, ...]) -> Iterator[Rea
             e
             for e in everything
             if (e.get("class") in names and e["family"] in {"assignment", "eligibility"})
-            or e["family"] in {"capacity", "pool", "power"}
+            or (e["family"] in {"capacity", "pool", "power"} and e.get("resource", POWER) == resources[0])
         )
         yield Reason(f"{text[0].upper()}{text[1:]}.", elements)
 
@@ -108,14 +109,14 @@ def _groups(compiled: Compiled, everything: tuple[Element, ...], stuck: set[str]
                 f"group {rule.group}: at most {rule.at_most} of its members may stand in one {rule.level}, and they "
                 f"can reach {len(reach)}: {members - rule.at_most * len(reach)} of {members:,} have no place."
             )
-            yield Reason(text, _about(instance, everything, rule.group, {"conflict"}))
+            yield Reason(text, _about(instance, everything, rule.group, {"conflict"}), frozenset({"conflict"}))
     for spread in instance.spreads:
         reach = _reach(compiled, spread.group, spread.level, stuck)
         needed = min(spread.at_least, _members(instance, spread.group))
         if reach is not None and len(reach) < needed:
             level = spread.level
             text = f"group {spread.group}: it must cover {needed} domains of level {level} and can reach {len(reach)}."
-            yield Reason(text, _about(instance, everything, spread.group, {"spread"}))
+            yield Reason(text, _about(instance, everything, spread.group, {"spread"}), frozenset({"spread"}))
     for depends in instance.dependencies:
         reach = _reach(compiled, depends.group, depends.level, stuck)
         if not reach or not _members(instance, depends.group):
@@ -127,7 +128,7 @@ def _groups(compiled: Compiled, everything: tuple[Element, ...], stuck: set[str]
                 f"group {depends.group} depends on {depends.on} in its {depends.level}, and no member of {depends.on} "
                 f"can stand in any {depends.level} that {depends.group} can reach."
             )
-            yield Reason(text, everything)
+            yield Reason(text, everything, frozenset({"dependency"}))
 
 
 def _members(instance: Instance, group: str) -> int:
@@ -176,7 +177,7 @@ def _gangs(compiled: Compiled, everything: tuple[Element, ...]) -> Iterator[Reas
         if left:
             whole = f"{workload.count:,} members are no whole number of gangs of {gang.size}"
             text = f"class {workload.name}: {whole}: {left} left over."
-            yield Reason(text, elements)
+            yield Reason(text, elements, frozenset({"gang"}))
         domains = instance.domains_of(gang.level)
         usable = usable_nodes(compiled, workload.index)
         sizes = [int(np.count_nonzero(usable[d.first_node : d.end_node])) for d in domains]
@@ -186,4 +187,4 @@ def _gangs(compiled: Compiled, everything: tuple[Element, ...]) -> Iterator[Reas
             text = (
                 f"class {workload.name}: a gang needs {gang.size} nodes of one {gang.level} that it can use; {where}."
             )
-            yield Reason(text, elements)
+            yield Reason(text, elements, frozenset({"gang"}))

@@ -28,7 +28,7 @@ def element_text(instance: Instance, element: Element) -> str:
         case "capacity" | "power" | "pool":
             text = _limit(instance, element)
         case "conflict":
-            text = f"group {element['group']}: at most {element['at_most']:,} members in one {element['level']}"
+            text = f"group {element['group']}: at most {_members(element['at_most'])} in one {element['level']}"
         case "spread":
             least = f"at least {element['at_least']:,} domains of level {element['level']}"
             text = f"group {element['group']}: covers {least}"
@@ -65,8 +65,12 @@ def _rule(instance: Instance, element: Element) -> str:
     return f"must stand within {listed(element['within'], 'or')}"
 
 
+def _members(count: int) -> str:
+    return "1 member" if count == 1 else f"{count:,} members"
+
+
 def _moves(instance: Instance, limit: str, amount: int) -> str:
-    return quantity(instance, "memory", amount) if limit == "bytes" else f"{amount:,} members"
+    return quantity(instance, "memory", amount) if limit == "bytes" else _members(amount)
 
 
 def change_text(instance: Instance, change: Change) -> str:
@@ -84,7 +88,7 @@ def change_text(instance: Instance, change: Change) -> str:
         case "eligibility":
             text = f"class {change['class']}: accept {change['accept']} as label {change['label']}"
         case "conflict":
-            text = f"group {change['group']}: allow {change['at_most']:,} members in one {change['level']}"
+            text = f"group {change['group']}: allow {_members(change['at_most'])} in one {change['level']}"
         case "spread":
             text = f"group {change['group']}: cover only {change['at_least']:,} domains of level {change['level']}"
         case "move_limit":

@@ -6,22 +6,28 @@ Owns the order of the stages. Must not know any family.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from allocator.compiled.entities import Compiled
-from allocator.errors import MethodRefused
+from allocator.errors import InternalError, MethodRefused
 from allocator.model.families import Family, GoalId
 from allocator.plan.result import Status, Termination, TerminationReason
 from allocator.solvers.base import Answer, Assignment, Method, Support
 from allocator.solvers.bounds.combinatorial import level_bound
 from allocator.solvers.budget import Budget
+from allocator.solvers.decomposition.assignment.stage import AssignmentSearch
+from allocator.solvers.decomposition.packing.stage import Packing
+from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.registry import method_named
-from allocator.solvers.support import used_families
+from allocator.solvers.support import require_support, used_families
 
 __all__ = ["AutoMethod", "choose"]
+
+STAGE_SHARE = 0.6  # of the time, for a stage before the exact model
+EXACT_SHARE = 0.5  # of the time left, for the exact model when a stage can search on after it
 
 
 def choose(name: str) -> Method:
@@ -50,18 +56,117 @@ class AutoMethod:
         gap: float,
     ) -> Answer:
         """See the class. The bound of each level is the best of what the stages and the totals prove."""
-        if start is None:
-            start = first_plan(compiled, budget, recorder, seed)
-        exact = method_named("milp")
-        try:
-            exact.refuse(compiled)
-        except MethodRefused as refusal:
-            answer = _kept(compiled, start, budget, str(refusal))
-        else:
-            answer = exact.solve(
-                compiled, budget=budget, recorder=recorder, start=start, seed=seed, threads=threads, gap=gap
+        run = _Run(compiled, budget, recorder, seed, threads, gap)
+        known = StageAnswer(start or first_plan(compiled, budget, recorder, seed), None, optimal=False)
+        stage = next((stage for stage in (Packing(), AssignmentSearch()) if stage.applies(compiled)), None)
+        if stage is not None:
+            share = budget.portion(STAGE_SHARE)
+            known = stage.run(
+                compiled, budget=share, recorder=recorder, start=known.assignment, seed=seed, threads=threads
             )
-        return _with_bounds(compiled, answer)
+            if known.optimal and len(compiled.model.levels) == 1:
+                return _proven(compiled, known, stage.name)
+        later = isinstance(stage, AssignmentSearch) and len(compiled.model.levels) == 1
+        answer = _with_bound(run.exact(known.assignment, budget.portion(EXACT_SHARE) if later else budget), known)
+        if isinstance(stage, AssignmentSearch) and later and answer.status is Status.FEASIBLE and not budget.exhausted:
+            known = stage.run_after(
+                compiled,
+                budget=budget,
+                recorder=recorder,
+                incumbent=answer.assignment,
+                bound=answer.bounds[0],
+                seed=seed,
+                threads=threads,
+            )
+            answer = _after(compiled, answer, known, stage.name, budget)
+        if answer.termination.reason is TerminationReason.GAP and not gap:
+            answer = run.settle(answer)
+        return _with_totals(compiled, answer)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Arguments of one solve, and the steps that hand them on."""
+
+    compiled: Compiled
+    budget: Budget
+    recorder: Recorder
+    seed: int
+    threads: int
+    gap: float
+
+    def exact(self, start: Assignment | None, budget: Budget) -> Answer:
+        """The exact model, or the start as it is where the model is too large."""
+        milp = method_named("milp")
+        try:
+            milp.refuse(self.compiled)
+        except MethodRefused as refusal:
+            return _kept(self.compiled, start, self.budget, str(refusal))
+        return milp.solve(
+            self.compiled,
+            budget=budget,
+            recorder=self.recorder,
+            start=start,
+            seed=self.seed,
+            threads=self.threads,
+            gap=self.gap,
+        )
+
+    def settle(self, answer: Answer) -> Answer:
+        """Where floating point cannot tell whether the plan is optimal, integers may: ask ``cpsat``."""
+        method = method_named("cpsat")
+        try:
+            require_support(method, self.compiled.instance, self.compiled.model)
+            method.refuse(self.compiled)
+            found = method.solve(
+                self.compiled,
+                budget=self.budget,
+                recorder=self.recorder,
+                start=answer.assignment,
+                seed=self.seed,
+                threads=self.threads,
+                gap=self.gap,
+            )
+        except MethodRefused:
+            return answer
+        return found if found.status is Status.OPTIMAL else answer
+
+
+def _proven(compiled: Compiled, known: StageAnswer, name: str) -> Answer:
+    """The answer of a stage whose plan meets its bound, for a model of one level."""
+    if known.assignment is None:
+        raise InternalError(f"stage {name} proves an optimum without a plan")
+    return Answer(
+        Status.OPTIMAL,
+        Termination(TerminationReason.OPTIMAL, f"proven by the stage {name}"),
+        known.assignment,
+        level_values(compiled, known.assignment),
+        (known.bound,),
+    )
+
+
+def _with_bound(answer: Answer, known: StageAnswer) -> Answer:
+    """The better of two bounds of the first level; the rest as it is."""
+    if known.bound is None or answer.status in (Status.OPTIMAL, Status.INFEASIBLE):
+        return answer
+    first = answer.bounds[0]
+    # stages bound minimised levels only
+    return replace(answer, bounds=(known.bound if first is None else max(first, known.bound), *answer.bounds[1:]))
+
+
+def _after(compiled: Compiled, answer: Answer, known: StageAnswer, name: str, budget: Budget) -> Answer:
+    """What a search after the exact model adds to its answer."""
+    if known.optimal:
+        return _proven(compiled, known, name)
+    assignment = known.assignment or answer.assignment
+    reason = TerminationReason.INTERRUPTED if budget.interrupted else TerminationReason.TIME_LIMIT
+    if not budget.exhausted:
+        reason = TerminationReason.CONVERGED
+    claims = answer.claims if assignment is None else level_values(compiled, assignment)
+    improved = replace(
+        answer, assignment=assignment, claims=claims, termination=Termination(reason, f"stopped in the stage {name}")
+    )
+    return _with_bound(improved, known)
 
 
 def first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int) -> Assignment | None:
@@ -91,7 +196,7 @@ def _kept(compiled: Compiled, start: Assignment | None, budget: Budget, why: str
     return Answer(status, Termination(reason, why), start, tuple(claims), none)
 
 
-def _with_bounds(compiled: Compiled, answer: Answer) -> Answer:
+def _with_totals(compiled: Compiled, answer: Answer) -> Answer:
     """Fill in, level by level, what totals alone prove; an equal value makes the level, and maybe the plan, optimal."""
     if answer.status in (Status.OPTIMAL, Status.INFEASIBLE):
         return answer

@@ -6,7 +6,7 @@ import numpy as np
 
 from allocator.solvers.cpsat import power, transient
 from allocator.solvers.cpsat.derived import positive_part
-from allocator.solvers.cpsat.linear import Linear, total
+from allocator.solvers.cpsat.linear import Linear, Number, total
 from allocator.solvers.cpsat.symbols import Symbols
 
 __all__ = ["add_rows"]
@@ -19,7 +19,11 @@ def add_rows(symbols: Symbols) -> None:
         symbols.budget.check()
         name = compiled.resources[resource]
         used = total(_counted(symbols, node, int(resource)) for node in symbols.nodes_of(int(domain)))
-        symbols.builder.add(used, f"the use of {name}", upper=int(compiled.limit[domain, resource]))
+        upper: Number = int(compiled.limit[domain, resource])
+        watts = compiled.power_limit[domain]
+        if name == "power" and watts is not None:
+            upper = watts / symbols.base(int(resource))  # the draw at an overfull start need not be whole
+        symbols.builder.add(used, f"the use of {name}", upper=upper)
     for domain, resource in zip(*np.nonzero(compiled.pool_limit >= 0), strict=True):
         symbols.budget.check()
         _add_pool(symbols, int(domain), int(resource))

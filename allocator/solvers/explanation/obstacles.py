@@ -5,9 +5,8 @@ Owns this check; a class without an obstacle may still not fit beside others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,13 @@ from allocator.solvers.bounds.room import room, usable_nodes
 from allocator.solvers.explanation.elements import Element
 from allocator.solvers.explanation.words import amounts_text, at, listed, short_of
 
-__all__ = ["Obstacle", "admitted", "label_of", "obstacle", "tightest"]
+__all__ = ["ENDLESS", "Held", "Obstacle", "admitted", "label_of", "obstacle", "tightest"]
+
+
+Held = npt.NDArray[np.int64]
+"""Amount available by node and resource, ``ENDLESS`` where nothing limits it."""
+
+ENDLESS = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,7 @@ def _one_rule(instance: Instance, workload: WorkloadClass, check: tuple[str, str
     )
 
 
-def _too_large(compiled: Compiled, workload: int, nodes: Iterable[Domain]) -> Obstacle:
+def _too_large(compiled: Compiled, workload: int, nodes: Sequence[Domain]) -> Obstacle:
     """Name the node where least is missing, and what."""
     instance = compiled.instance
     best = tightest(compiled, workload, nodes, _held_alone(compiled))
@@ -135,45 +140,53 @@ def _too_large(compiled: Compiled, workload: int, nodes: Iterable[Domain]) -> Ob
     return Obstacle(text, short)
 
 
-Held = Mapping[tuple[int, int], int | None]
-
-
 def _held_alone(compiled: Compiled) -> Held:
-    """Amount that one node can use when all others are empty, by (node, resource)."""
-    held: dict[tuple[int, int], int | None] = {}
+    """Amount that one node can use when all others are empty."""
+    held = np.full((compiled.num_nodes, len(compiled.resources)), ENDLESS, dtype=np.int64)
     one: npt.NDArray[np.bool_] = np.zeros(compiled.num_nodes, dtype=np.bool_)
     asked = [r for r in range(len(compiled.resources)) if compiled.floor[:, :, r].any()]
-    seen: dict[tuple[int, bytes], dict[int, int | None]] = {}
+    seen: dict[tuple[int, bytes], int] = {}
     for node in range(compiled.num_nodes):
         domain = int(compiled.node_domain[node])
         # nodes of one parent with equal limits hold the same
         key = int(compiled.parent[domain]), compiled.limit[domain].tobytes() + compiled.capacity[domain].tobytes()
         if key not in seen:
+            seen[key] = node
             one[:] = False
             one[node] = True
-            seen[key] = {r: room(compiled, r, one) for r in asked}
-        held.update({(node, r): amount for r, amount in seen[key].items()})
+            for r in asked:
+                amount = room(compiled, r, one)
+                held[node, r] = ENDLESS if amount is None else amount
+        else:
+            held[node] = held[seen[key]]
     return held
 
 
 def tightest(
-    compiled: Compiled, workload: int, nodes: Iterable[Domain], held: Held
+    compiled: Compiled, workload: int, nodes: Sequence[Domain], held: Held
 ) -> tuple[Domain, dict[str, int], dict[str, int]] | None:
     """The node and mode in which a member lacks least, relative to what it asks for: node, amounts short, floors.
 
-    ``held``: amount available by (node, resource), None: unlimited. Where nothing is short, no amounts come back.
+    ``held``: amounts available, int64[N, R]. Where nothing is short, no amounts come back.
     """
-    best: tuple[Fraction, int, Domain, dict[str, int], dict[str, int]] | None = None
-    for node in nodes:
-        for option in compiled.options_of(workload):
-            floors = compiled.floor[option, compiled.node_kind[node.first_node]].tolist()
-            short: dict[str, int] = {}
-            for r, floor in enumerate(floors):
-                there = held.get((node.first_node, r))
-                if floor and there is not None and there < floor:
-                    short[compiled.resources[r]] = floor - max(0, there)
-            asks = {name: floors[r] for r, name in enumerate(compiled.resources) if floors[r]}
-            lacking = sum((Fraction(amount, asks[name]) for name, amount in short.items()), Fraction(0))
-            if best is None or (lacking, len(short)) < best[:2]:
-                best = lacking, len(short), node, short, asks
-    return None if best is None else best[2:]
+    if not nodes:
+        return None
+    columns = np.array([node.first_node for node in nodes], dtype=np.int64)
+    there = np.maximum(held[columns], 0)
+    best: tuple[float, int, int] | None = None
+    for option in compiled.options_of(workload):
+        floors = compiled.floor[option][compiled.node_kind[columns]]
+        lacking = np.maximum(floors - there, 0)
+        part = (lacking / np.maximum(floors, 1)).sum(axis=1)  # only orders the nodes: amounts below are exact
+        row = int(part.argmin())
+        if best is None or part[row] < best[0]:
+            best = float(part[row]), option, row
+    if best is None:
+        return None
+    _, option, row = best
+    node = nodes[row]
+    asks = compiled.floor[option, compiled.node_kind[node.first_node]].tolist()
+    short = {
+        name: asks[r] - int(there[row, r]) for r, name in enumerate(compiled.resources) if asks[r] > int(there[row, r])
+    }
+    return node, short, {name: asks[r] for r, name in enumerate(compiled.resources) if asks[r]}

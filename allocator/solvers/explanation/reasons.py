@@ -20,6 +20,9 @@ from allocator.solvers.explanation.words import amounts_text, listed, members_te
 __all__ = ["Reason", "reasons_of"]
 
 
+MOST_STUCK = 10  # classes that can stand nowhere and are spoken of one by one
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """A sentence, and constraints of the question among which a conflict must lie."""
@@ -38,12 +41,16 @@ def reasons_of(compiled: Compiled) -> list[Reason]:
     for workload in instance.workloads:
         if not workload.count or not workload.value:
             continue
-        trouble = obstacle(compiled, workload.index)
+        if usable_nodes(compiled, workload.index).any():
+            continue
+        stuck.add(workload.name)
+        trouble = obstacle(compiled, workload.index) if len(stuck) <= MOST_STUCK else None
         if trouble is not None:
-            stuck.add(workload.name)
             own = trouble.elements or _of_class(everything, workload.name)
             placed: Element = {"family": "assignment", "class": workload.name}
             found.append(Reason(f"class {workload.name}: {trouble.text}.", (placed, *own)))
+    if len(stuck) > MOST_STUCK:
+        found.append(Reason(f"{len(stuck) - MOST_STUCK:,} more classes can stand on no node.", everything))
     found += _totals(compiled, everything)
     found += _groups(compiled, everything, stuck)
     found += _gangs(compiled, everything)

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+import numpy.typing as npt
+
 from allocator.compiled.entities import Compiled
 from allocator.compiled.restore import assignment_of
 from allocator.instance.entities import Domain, WorkloadClass
@@ -18,10 +21,13 @@ from allocator.plan.evaluation import Evaluation
 from allocator.solvers.bounds.room import usable_nodes
 from allocator.solvers.evaluation.use import domain_use, node_use
 from allocator.solvers.explanation.elements import POWER
-from allocator.solvers.explanation.obstacles import obstacle, tightest
+from allocator.solvers.explanation.obstacles import ENDLESS, Held, obstacle, tightest
 from allocator.solvers.explanation.words import amounts_text, at, listed, short_of
 
 __all__ = ["explain_unplaced"]
+
+MOST_CLASSES = 1000
+"""Classes that are looked at; beyond, nobody reads on and the time is missed elsewhere."""
 
 
 def explain_unplaced(compiled: Compiled, plan: Plan, evaluation: Evaluation) -> Plan:
@@ -35,6 +41,9 @@ def explain_unplaced(compiled: Compiled, plan: Plan, evaluation: Evaluation) -> 
     reasons: dict[str, tuple[str, Mapping[str, int]]] = {}
     groups = []
     for group in plan.unplaced:
+        if group.workload not in reasons and len(reasons) >= MOST_CLASSES:
+            groups.append(replace(group, reason="not placed"))
+            continue
         if group.workload not in reasons:
             reasons[group.workload] = _reason(state, compiled.instance.workload_by_name[group.workload])
         reason, short = reasons[group.workload]
@@ -45,10 +54,10 @@ def explain_unplaced(compiled: Compiled, plan: Plan, evaluation: Evaluation) -> 
 
 @dataclass(frozen=True)
 class _State:
-    """What is left beside the plan: ``free[node, resource]`` for one more member, None where nothing limits it."""
+    """What is left beside the plan: ``free``: for one more member, int64[N, R]."""
 
     compiled: Compiled
-    free: Mapping[tuple[int, int], int | None]
+    free: Held
     members: Mapping[tuple[str, int], int]  # (group, domain index) -> placed members
     placed: Mapping[str, int]  # by class
 
@@ -68,11 +77,9 @@ class _State:
         return _State(compiled, _free(compiled, use, total, evaluation), members, placed)
 
 
-def _free(
-    compiled: Compiled, use: list[list[int]], total: list[list[int]], evaluation: Evaluation
-) -> dict[tuple[int, int], int | None]:
+def _free(compiled: Compiled, use: list[list[int]], total: list[list[int]], evaluation: Evaluation) -> Held:
     """Least left at or above each node; 0 of what nobody states there; pools lend to the nodes below them."""
-    free: dict[tuple[int, int], int | None] = {}
+    free = np.full((compiled.num_nodes, len(compiled.resources)), ENDLESS, dtype=np.int64)
     held = Family.CAPACITY not in compiled.model.ignore
     watts = {entry.domain: entry for entry in evaluation.uses if entry.resource == POWER and held}
     for r, name in enumerate(compiled.resources):
@@ -98,7 +105,7 @@ def _free(
                 amount = own + extra if amount is None else min(amount, own + extra)
             if amount is None and held and not _stated(compiled, domain, r):
                 amount = 0
-            free[node, r] = amount
+            free[node, r] = ENDLESS if amount is None else amount
     return free
 
 
@@ -135,7 +142,8 @@ def _reason(state: _State, workload: WorkloadClass) -> tuple[str, Mapping[str, i
         return trouble.text, trouble.short
     usable = usable_nodes(compiled, workload.index)
     nodes = [node for node in compiled.instance.nodes if usable[node.first_node]]
-    roomy = [node for node in nodes if _fits(state, workload, node)]
+    fits = usable & _fits(state, workload.index)
+    roomy = [node for node in nodes if fits[node.first_node]]
     if roomy:
         return _held_back(state, workload, roomy), {}
     best = tightest(compiled, workload.index, nodes, state.free)
@@ -149,9 +157,14 @@ def _reason(state: _State, workload: WorkloadClass) -> tuple[str, Mapping[str, i
     ), short
 
 
-def _fits(state: _State, workload: WorkloadClass, node: Domain) -> bool:
-    best = tightest(state.compiled, workload.index, [node], state.free)
-    return best is not None and not best[1]
+def _fits(state: _State, workload: int) -> npt.NDArray[np.bool_]:
+    """bool[N]: one more member, in some mode, has room on the node."""
+    compiled = state.compiled
+    found = np.zeros(compiled.num_nodes, dtype=np.bool_)
+    for option in compiled.options_of(workload):
+        floors = compiled.floor[option][compiled.node_kind]
+        found |= ((floors == 0) | (floors <= state.free)).all(axis=1)
+    return found
 
 
 def _held_back(state: _State, workload: WorkloadClass, roomy: list[Domain]) -> str:

@@ -45,6 +45,12 @@ def judge(seed: int) -> bool | None:
     return False
 
 
+@pytest.mark.parametrize("seed", [474, 604])
+def test_two_rules_at_once_leave_leaving_out(seed: int) -> None:
+    """No one rule helps, and whoever is left out is gone: he neither moves nor counts."""
+    assert judge(seed) is False
+
+
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_random_instances(block: int) -> None:
     outcomes = [judge(seed) for seed in range(block * SIZE, (block + 1) * SIZE)]

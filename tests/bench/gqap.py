@@ -14,8 +14,9 @@ LARGEST = 16
 
 
 def best(known: Known) -> Fraction | None:
-    """Best value that is known."""
-    return known.number("value")
+    """Best value that is known to be good; a mere upper bound, taken from another instance's file, is not."""
+    good = known.columns.get("value_status", "").startswith(("optimal", "best-known"))
+    return known.number("value") if good else None
 
 
 def demands(rows: Sequence[Row]) -> list[Demand]:

@@ -69,6 +69,11 @@ def test_packing_is_judged_by_size() -> None:
     assert met(vbp.demands([row(value=102, bound=90, items=41, known=stored)])) == [False, True]
 
 
+def test_a_mere_upper_bound_is_no_value_to_compare_with() -> None:
+    assert gqap.best(Known({"value": "7.0", "value_status": "optimal (enumeration)"})) == 7
+    assert gqap.best(Known({"value": "7.0", "value_status": "of another name: upper bound only"})) is None
+
+
 @pytest.mark.parametrize(("value", "bound"), [(99, 99), (99, 90), (105, 101), (100, 101), (None, 101)])
 def test_an_impossible_answer_is_found(value: int | None, bound: int | None) -> None:
     assert not contradictions([row(value=value, bound=bound)], SUITE).met

@@ -152,7 +152,7 @@ def _reason(state: _State, workload: WorkloadClass) -> tuple[str, Mapping[str, i
     node, short, asks = best
     wanted = amounts_text(compiled.instance, {name: asks[name] for name in short})
     return (
-        f"no room left: one more member asks for {wanted}; the node that comes closest, {at(node.path)}, has "
+        f"no room left: one more member asks for {wanted}; the node that comes closest, {at(node.path)}, is "
         f"{short_of(compiled.instance, short)}"
     ), short
 

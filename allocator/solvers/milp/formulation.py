@@ -19,7 +19,7 @@ from allocator.solvers.milp.terms import Number, Terms, Variable, integer_scale
 __all__ = ["Entry", "Formulation", "Row"]
 
 LARGEST_INTEGER = 10**6
-CHECK_EVERY = 2048
+CHECK_EVERY = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,11 @@ class Formulation:
         self._made = 0
         self.cache: dict[Any, Any] = {}
 
-    def tick(self) -> None:
-        """Count one built item; now and then look at the clock. Raises ``BudgetExhausted``."""
-        self._made += 1
-        if self._made % CHECK_EVERY == 0:
+    def tick(self, items: int = 1) -> None:
+        """Count built items; now and then look at the clock. Raises ``BudgetExhausted``."""
+        self._made += items
+        if self._made >= CHECK_EVERY:
+            self._made = 0
             self.budget.check()
 
     def ignores(self, family: Family) -> bool:
@@ -106,7 +107,7 @@ class Formulation:
         self._row(part, terms, Fraction(value), Fraction(value), False)
 
     def _row(self, part: str, terms: Terms, lower: Fraction | None, upper: Fraction, integral: bool) -> None:
-        self.tick()
+        self.tick(1 + len(terms.variables))
         if len(set(terms.variables)) < len(terms.variables):
             terms = terms.merged()
         upper -= terms.constant

@@ -22,6 +22,7 @@ from allocator.solvers.milp.assignment import num_placement_variables
 from allocator.solvers.milp.build import LevelObjective, build
 from allocator.solvers.milp.cuts import broken_rows, forbid
 from allocator.solvers.milp.fabric.strengthen import strengthen
+from allocator.solvers.milp.fabric.team_order import in_team_order, order_teams
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun, Outcome, Stop
 from allocator.solvers.milp.matrix import Matrix, compile_matrix
@@ -32,6 +33,7 @@ from allocator.solvers.shares.optimum import optimal_shares
 __all__ = ["MAX_PLACEMENT_VARIABLES", "MilpMethod"]
 
 MAX_PLACEMENT_VARIABLES = 1_500_000
+BUILD_SHARE = 0.85  # of the time left: a model that takes longer to build is not solved either, and takes time to drop
 NOISE = Fraction(1, 10**11)  # of the largest coefficient: what summing floats may leave of a zero
 SAME = Fraction(1, 10**9)  # relative difference that counts as agreement where values are not integral
 
@@ -87,7 +89,7 @@ class MilpMethod:
             if start is None:
                 run.assignment = _first_plan(compiled, budget, recorder, seed)
             recorder.phase("building the exact model")
-            form, objectives = build(compiled, budget)
+            form, objectives = build(compiled, budget.portion(BUILD_SHARE))
             matrix = compile_matrix(form, objectives)
             size = {"variables": len(matrix.column_lower), "constraints": len(matrix.row_lower)}
             seconds["build"] = time.monotonic() - began
@@ -169,6 +171,7 @@ def _solve_level(
     def true_value(scaled: float) -> float:
         return float(objective.scale) * scaled + float(objective.constant)
 
+    order_teams(form, matrix, solver)
     try:
         strengthen(form, matrix, solver, objective, index, budget, _scaled_start(run, objective, index))
     except BudgetExhausted:
@@ -303,7 +306,8 @@ def start_values(form: Formulation, matrix: Matrix, assignment: Assignment | Non
     if assignment is None:
         return None
     values = np.full(len(matrix.column_lower), np.nan)
+    counts = in_team_order(form, assignment.counts)
     for entry in form.entries:
         key = entry.block, entry.option, entry.node
-        values[matrix.columns[id(entry.variable)]] = float(assignment.counts.get(key, 0))
+        values[matrix.columns[id(entry.variable)]] = float(counts.get(key, 0))
     return values

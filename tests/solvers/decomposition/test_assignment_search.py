@@ -15,6 +15,7 @@ from allocator.solvers.decomposition.assignment.knapsack import knapsack
 from allocator.solvers.decomposition.assignment.pairs import solve_pairs
 from allocator.solvers.decomposition.assignment.problem import AssignmentProblem, Int64
 from allocator.solvers.decomposition.assignment.relaxation import FORBIDDEN, relax
+from allocator.solvers.decomposition.assignment.repair import unload
 from allocator.solvers.decomposition.assignment.search import Found, quick, search
 from allocator.solvers.decomposition.programs import fresh_scheduler
 
@@ -179,3 +180,29 @@ def test_nothing_is_claimed_where_there_is_no_choice() -> None:
     )
     assert quick(problem, Limits().start(), threads=1) == Found(None, None, None)
     assert search(problem, Found(None, None, None), Limits().start(), threads=1, seed=0).choice is None
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_unloading_ends_in_a_choice_or_says_that_it_is_stuck(seed: int) -> None:
+    problem = random_problem(seed, scale=1 if seed % 2 else 10**6)
+    rng = np.random.default_rng(seed)
+    choice = np.array([rng.choice(np.flatnonzero(problem.allowed[:, job])) for job in range(problem.num_jobs)])
+    before = choice.copy()
+    made = unload(problem, choice, Limits().start())
+    assert (choice == before).all()
+    if problem.is_feasible(before):
+        assert made is not None
+        assert (made == before).all()
+    if made is not None:
+        assert problem.is_feasible(made)
+
+
+def test_unloading_makes_room_in_tight_problems() -> None:
+    """Everybody on the agent of least use or cost overloads it; most such problems are repaired."""
+    repaired = 0
+    for seed in range(10):
+        problem = larger(seed, 5, 60)
+        made = unload(problem, problem.cost.argmin(axis=0), Limits(10).start())
+        repaired += made is not None
+        assert made is None or problem.is_feasible(made)
+    assert repaired >= 8

@@ -19,6 +19,7 @@ from allocator.solvers.decomposition.assignment.neighbourhood import deal_again
 from allocator.solvers.decomposition.assignment.pairs import solve_pairs
 from allocator.solvers.decomposition.assignment.problem import AssignmentProblem, Bool, Int64
 from allocator.solvers.decomposition.assignment.relaxation import Relaxation, relax
+from allocator.solvers.decomposition.assignment.repair import unload
 
 __all__ = ["Found", "quick", "search"]
 
@@ -28,8 +29,10 @@ ROOT_SHARE = 0.4  # of the time, for the first generation of sets
 DIVE_SHARE = 0.7  # of the time left after it
 NARROW = (3, 5)  # cheapest agents a job
 NARROW_SHARE = 0.15
-NEIGHBOURHOOD_SHARE = 0.5
+NEIGHBOURHOOD_SHARE = 0.3
 LAST_PAIRS_SHARE = 0.5  # of all pairs: when more are left, a last program over them gains nothing
+NEARLY_PROVEN = 0.005  # gap (costs count from the cheapest of each job) below which the program over near pairs comes before anything else
+PROOF_SHARE = 0.75
 
 
 @dataclass
@@ -88,6 +91,8 @@ class _Search:
         if relaxation is not None:
             self.raise_bound(relaxation.bound)
             first = insert_by_regret(self.problem, relaxation)
+            if first is None:
+                first = unload(self.problem, relaxation.reduced.argmin(axis=0), self.budget)
             if first is not None:
                 self.offer(descend(self.problem, first, self.budget))
         return relaxation
@@ -137,20 +142,25 @@ class _Search:
                 )
             )
 
-    def over_near_pairs(self, relaxation: Relaxation) -> None:
+    def over_near_pairs(self, relaxation: Relaxation, budget: Budget) -> None:
         """The program without the pairs that no better choice can hold: it proves, where the time suffices."""
         value = self.found.value
         if value is None:
             everything = solve_pairs(
-                self.problem, self.problem.allowed, None, self.budget, threads=self.threads, seed=self.seed
+                self.problem, self.problem.allowed, None, budget, threads=self.threads, seed=self.seed
             )
             self.offer(everything.choice)
             self.raise_bound(everything.bound, solver_proof=True)
             return
         near = self._near(relaxation)
-        bound = self._over(near, self.budget)
+        bound = self._over(near, budget)
         if bound is not None:
             self.raise_bound(min(bound, value), solver_proof=True)
+
+    def is_nearly_proven(self) -> bool:
+        """Whether the gap is open but tiny."""
+        value, bound = self.found.value, self.found.bound
+        return value is not None and bound is not None and 0 < value - bound <= NEARLY_PROVEN * value
 
     def has_few_near_pairs(self, relaxation: Relaxation) -> bool:
         """Whether most pairs are too dear for any better choice."""
@@ -207,6 +217,8 @@ def search(
     relaxation = state.relaxed()
     if relaxation is None:
         return state.found
+    if state.is_nearly_proven() and state.has_few_near_pairs(relaxation):
+        state.over_near_pairs(relaxation, budget.portion(PROOF_SHARE))
     if state.going() and state.found.choice is not None:
         cells = problem.num_jobs * (int(problem.capacity.max(initial=0)) + 1)
         few = problem.num_jobs <= FEW_JOBS * problem.num_agents
@@ -218,5 +230,5 @@ def search(
             share = NEIGHBOURHOOD_SHARE if state.has_few_near_pairs(relaxation) else 1.0
             state.by_neighbourhoods(relaxation, budget.portion(share))
     if state.going():
-        state.over_near_pairs(relaxation)
+        state.over_near_pairs(relaxation, budget)
     return state.found

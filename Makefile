@@ -1,0 +1,55 @@
+# Shortcuts for developers. None of them is needed to use the project: ./quickstart and ./run-tests work without make.
+.DEFAULT_GOAL := help
+.PHONY: help setup test lint type lock bench-gap bench-ctap bench-gqap bench-vbp clean
+
+BIN := .venv/bin
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+
+setup: ## make or update .venv from requirements/dev.txt
+	@sh scripts/setup-venv.sh dev
+
+test: ## every check that CI runs
+	./run-tests
+
+lint: setup ## style, format and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
+
+type: setup ## strict type check
+	$(BIN)/mypy
+
+# The locks hold for Python 3.11 and newer on every platform (environment markers) and name no index. Versions already in
+# them are kept where pyproject.toml allows: `make lock UPGRADE=1` moves all of them to the newest ones. runtime.txt is
+# compiled under the versions of dev.txt, so that one environment can hold both.
+# uv comes from the environment of the previous lock; `make lock UV=uv` takes the one on PATH.
+UV ?= $(BIN)/uv
+COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url \
+	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+
+lock: ## compile requirements/*.txt from pyproject.toml (UPGRADE=1: newest versions)
+	$(COMPILE) --group dev --output-file requirements/dev.txt pyproject.toml
+	$(COMPILE) --group build --constraints requirements/dev.txt --output-file requirements/runtime.txt pyproject.toml
+	@! grep -nE '://|^ *--(extra-)?index-url|^ *--find-links' requirements/*.txt
+
+# Slow suites against published instances: make bench-gap DATA=path/to/instances [ARGS="--only 'c*' -o table.md"]
+DATA ?=
+ARGS ?=
+
+bench-gap: setup ## generalized assignment against best known values (DATA=folder)
+	$(BIN)/python -m tests.bench.gap --data "$(DATA)" $(ARGS)
+
+bench-ctap: setup ## task assignment with traffic against best known values (DATA=folder)
+	$(BIN)/python -m tests.bench.ctap --data "$(DATA)" $(ARGS)
+
+bench-gqap: setup ## quadratic assignment against best known values (DATA=folder)
+	$(BIN)/python -m tests.bench.gqap --data "$(DATA)" $(ARGS)
+
+bench-vbp: setup ## vector bin packing against best known values (DATA=folder)
+	$(BIN)/python -m tests.bench.vbp --data "$(DATA)" $(ARGS)
+
+clean: ## remove the environment, caches and builds
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* htmlcov build dist
+	find allocator tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,210 @@
+"""Constraints and costs that concern several classes or the whole instance, with their references checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TypeVar
+
+from allocator.instance.build.resources import ResourceBook
+from allocator.instance.build.topology import Topology
+from allocator.instance.build.workloads import Workloads, group_of
+from allocator.instance.entities import (
+    EMPTY,
+    BalanceTriple,
+    Conflict,
+    Dependency,
+    Distances,
+    MoveCosts,
+    Reserve,
+    Spread,
+)
+from allocator.documents.problems import Location, Problems, did_you_mean
+from allocator.instance.schema.document import InstanceDocument
+from allocator.instance.schema.workloads import WorkloadDocument
+
+__all__ = ["Families"]
+
+Matrix = Mapping[str, Mapping[str, Fraction]]
+Tables = Mapping[str, Matrix]
+Item = TypeVar("Item")
+
+
+class Families:
+    """Reads the instance-wide families of a document."""
+
+    def __init__(
+        self,
+        document: InstanceDocument,
+        topology: Topology,
+        workloads: Workloads,
+        book: ResourceBook,
+        problems: Problems,
+    ) -> None:
+        self._document = document
+        self._topology = topology
+        self._workloads = workloads
+        self._book = book
+        self._problems = problems
+        self.conflicts: tuple[Conflict, ...] = ()
+        self.spreads: tuple[Spread, ...] = ()
+        self.dependencies: tuple[Dependency, ...] = ()
+        self._groups()
+        self.balance = self._balance()
+        self.reserves = self._reserves()
+        self.level_weights = self._level_weights()
+        self._bytes: Fraction | None = None
+        self._check_moves()
+
+    # ------------------------------------------------------------ groups
+
+    def _groups(self) -> None:
+        conflicts: list[Conflict] = []
+        spreads: list[Spread] = []
+        dependencies: list[Dependency] = []
+        for index, stated in enumerate(self._document.workloads):
+            placement = stated.placement
+            if placement is None:
+                continue
+            at: Location = ("workloads", index, "placement")
+            for number, conflict in enumerate(placement.conflict):
+                group = self._group(conflict.group, stated, (*at, "conflict", number, "group"))
+                self._level(conflict.level, (*at, "conflict", number, "level"))
+                conflicts.append(Conflict(group, conflict.level, conflict.at_most))
+            for number, spread in enumerate(placement.spread):
+                group = self._group(spread.group, stated, (*at, "spread", number, "group"))
+                self._level(spread.level, (*at, "spread", number, "level"))
+                spreads.append(Spread(group, spread.level, spread.at_least))
+            for number, dependency in enumerate(placement.depends_on):
+                on = self._group(dependency.group, stated, (*at, "depends_on", number, "group"))
+                self._level(dependency.level, (*at, "depends_on", number, "level"))
+                dependencies.append(Dependency(group_of(stated), on, dependency.level))
+            if placement.gang is not None:
+                self._level(placement.gang.level, (*at, "gang", "level"))
+        self.conflicts = _distinct(conflicts)
+        self.spreads = _distinct(spreads)
+        self.dependencies = _distinct(dependencies)
+
+    def _group(self, name: str | None, stated: WorkloadDocument, location: Location) -> str:
+        if name is None:
+            return group_of(stated)
+        if name not in self._workloads.groups:
+            self._problems.add(location, did_you_mean(name, self._workloads.groups, "group"), name)
+        return name
+
+    def _level(self, name: str, location: Location) -> None:
+        if name not in self._topology.levels and not self._topology.is_empty:
+            shown = None if location[-1] == name else name
+            self._problems.add(location, did_you_mean(name, self._topology.levels, "level"), shown)
+
+    # ------------------------------------------------------------ whole instance
+
+    def _balance(self) -> tuple[BalanceTriple, ...]:
+        triples = []
+        for index, stated in enumerate(self._document.balance):
+            location: Location = ("balance", index)
+            for number, name in enumerate(stated.resources):
+                self._book.check(name, (*location, "resources", number))
+            self._level(stated.level, (*location, "level"))
+            first, second = stated.resources
+            weight = Fraction(1) if stated.weight is None else stated.weight
+            triples.append(BalanceTriple(first, second, stated.target, weight, stated.level))
+        return tuple(triples)
+
+    def _reserves(self) -> tuple[Reserve, ...]:
+        reserves = []
+        for index, stated in enumerate(self._document.reserve):
+            location: Location = ("reserve", index)
+            self._level(stated.level, (*location, "level"))
+            for number, name in enumerate(stated.resources):
+                self._book.check(name, (*location, "resources", number))
+            reserves.append(Reserve(stated.level, tuple(stated.resources)))
+        return _distinct(reserves)
+
+    def _level_weights(self) -> Mapping[str, Fraction]:
+        stated = self._document.distances
+        if stated is None:
+            return EMPTY
+        for level in stated.weights:
+            self._level(level, ("distances", "weights", level))
+        return stated.weights
+
+    def _check_moves(self) -> None:
+        moves = self._document.moves
+        if moves is None or moves.limit is None or moves.limit.bytes is None:
+            return
+        location: Location = ("moves", "limit", "bytes")
+        self._bytes = self._book.amount("memory", moves.limit.bytes, location)
+
+    def moves(self, nodes: Mapping[str, int], tables: Tables) -> MoveCosts | None:
+        """Move costs and limits; ``nodes``: their paths."""
+        stated = self._document.moves
+        if stated is None:
+            return None
+        location: Location = ("moves", "machine")
+        costs: dict[tuple[str, str], Fraction] = {}
+        matrix, at = self._matrix(stated.machine, tables, location)
+        for source, row in matrix.items():
+            for target, cost in row.items():
+                self._node(source, nodes, (*at, source))
+                self._node(target, nodes, (*at, source, target))
+                costs[source, target] = cost
+        weights = stated.weights
+        limit = stated.limit
+        return MoveCosts(
+            Fraction(1) if weights is None or weights.process is None else weights.process,
+            Fraction(0) if weights is None or weights.service is None else weights.service,
+            Fraction(0) if weights is None or weights.machine is None else weights.machine,
+            MappingProxyType(costs),
+            None if limit is None else limit.members,
+            None if self._bytes is None else self._book.ceiling("memory", self._bytes),
+        )
+
+    def distances(self, nodes: Mapping[str, int], tables: Tables) -> Distances:
+        """Distances; a matrix has to be complete, but for the diagonal."""
+        stated = self._document.distances
+        location: Location = ("distances", "matrix")
+        if stated is not None and stated.matrix is not None:
+            matrix, at = self._matrix(stated.matrix, tables, location)
+        elif "distances" in tables:
+            matrix, at = tables["distances"], ("tables", "distances")
+        else:
+            return Distances()
+        found: dict[tuple[str, str], Fraction] = {}
+        for source, row in matrix.items():
+            if not self._node(source, nodes, (*at, source)):
+                continue
+            for target, distance in row.items():
+                if self._node(target, nodes, (*at, source, target)):
+                    found[source, target] = distance
+        missing = 0
+        first = ""
+        for source in nodes:
+            for target in nodes:
+                if source != target and (source, target) not in found:
+                    missing += 1
+                    first = first or f"from {source} to {target}"
+        if missing:
+            self._problems.add(at, f"lacks {missing} distances, the first {first}")
+        return Distances(MappingProxyType(found))
+
+    def _matrix(self, stated: str | Matrix | None, tables: Tables, location: Location) -> tuple[Matrix, Location]:
+        if stated is None:
+            return {}, location
+        if not isinstance(stated, str):
+            return stated, location
+        if stated not in tables:
+            self._problems.add(location, did_you_mean(stated, self._document.tables, "table"), stated)
+            return {}, location
+        return tables[stated], ("tables", stated)
+
+    def _node(self, path: str, nodes: Mapping[str, int], location: Location) -> bool:
+        if path in nodes:
+            return True
+        self._problems.add(location, did_you_mean(path, nodes, "node"))
+        return False
+
+
+def _distinct(items: Iterable[Item]) -> tuple[Item, ...]:
+    return tuple(dict.fromkeys(items))

@@ -6,6 +6,6 @@ means is the loader's business.
 
 from __future__ import annotations
 
-from allocator.catalog.entries import Entry, Number, list_entries, show
+from allocator.catalog.entries import GROUPS, ILLUSTRATIVE, Entry, Number, list_entries, show
 
-__all__ = ["Entry", "Number", "list_entries", "show"]
+__all__ = ["GROUPS", "ILLUSTRATIVE", "Entry", "Number", "list_entries", "show"]

@@ -31,7 +31,7 @@ NARROW = (3, 5)  # cheapest agents a job
 NARROW_SHARE = 0.15
 NEIGHBOURHOOD_SHARE = 0.3
 LAST_PAIRS_SHARE = 0.5  # of all pairs: when more are left, a last program over them gains nothing
-NEARLY_PROVEN = 0.005  # gap (costs count from the cheapest of each job) below which the program over near pairs comes before anything else
+NEARLY_PROVEN = 0.005  # gap below which the program over near pairs comes before anything else
 PROOF_SHARE = 0.75
 
 

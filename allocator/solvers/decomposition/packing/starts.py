@@ -15,40 +15,76 @@ def constructed(problem: BinPacking, budget: Budget, lower: int) -> list[Int64]:
     relative = problem.relative / SIZE_SCALE
     load = problem.demand @ relative
     weights: Float = load / max(float(load.max()), 1e-12)
-    found = []
+    found: list[Int64] = []
     for key in (relative.max(axis=1), relative @ weights):
         for best_fit in (False, True):
-            found.append(_first_fit(problem, relative, key, best_fit))
-            if budget.exhausted or len(found[-1]) <= lower:
-                return sorted(found, key=len)
+            packing = _first_fit(problem, relative, key, budget, best_fit=best_fit)
+            if packing is not None:
+                found.append(packing)
+            if packing is None or len(packing) <= lower:
+                return sorted(found, key=len) or [_next_fit(problem)]
     for weighting in (weights, np.ones_like(weights)):
-        packing = _bin_by_bin(problem, relative, weighting, budget)
-        if packing is None:
+        greedy = _bin_by_bin(problem, relative, weighting, budget)
+        if greedy is None:
             break
-        found.append(packing)
+        found.append(greedy)
     return sorted(found, key=len)
 
 
-def _first_fit(problem: BinPacking, relative: Float, key: Float, best_fit: bool) -> Int64:
-    """First fit, or best fit by the least relative room left, by falling key."""
-    order = np.argsort(-key, kind="stable")
+def _first_fit(problem: BinPacking, relative: Float, key: Float, budget: Budget, *, best_fit: bool) -> Int64 | None:
+    """First fit, or best fit by the least relative room left, by falling key; None: out of time.
+
+    A bin that is chosen takes as many units of the type as fit.
+    """
     residual = np.tile(problem.capacity, (64, 1))
     room = np.full(64, float(problem.num_resources))
     bins: list[dict[int, int]] = []
-    for item in np.repeat(order, problem.demand[order]):
-        opened = len(bins)
-        if opened == len(residual):
-            residual = np.concatenate([residual, np.tile(problem.capacity, (opened, 1))])
-            room = np.concatenate([room, np.full(opened, float(problem.num_resources))])
-        fitting = np.flatnonzero((residual[:opened] >= problem.sizes[item]).all(axis=1))
-        if not len(fitting):
-            target = opened
-            bins.append({})
-        else:
-            target = int(fitting[np.argmin(room[fitting])] if best_fit else fitting[0])
-        residual[target] -= problem.sizes[item]
-        room[target] -= relative[item].sum()
-        bins[target][int(item)] = bins[target].get(int(item), 0) + 1
+    for item in np.argsort(-key, kind="stable").tolist():
+        size = problem.sizes[item]
+        needed = size > 0
+        units = int(problem.demand[item])
+        while units:
+            if budget.exhausted:
+                return None
+            opened = len(bins)
+            if opened == len(residual):
+                residual = np.concatenate([residual, np.tile(problem.capacity, (opened, 1))])
+                room = np.concatenate([room, np.full(opened, float(problem.num_resources))])
+            fitting = np.flatnonzero((residual[:opened] >= size).all(axis=1))
+            if not len(fitting):
+                target = opened
+                bins.append({})
+            else:
+                target = int(fitting[np.argmin(room[fitting])] if best_fit else fitting[0])
+            taken = min(units, int((residual[target, needed] // size[needed]).min()))
+            residual[target] -= taken * size
+            room[target] -= taken * relative[item].sum()
+            bins[target][item] = bins[target].get(item, 0) + taken
+            units -= taken
+    return _written_out(problem, bins)
+
+
+def _next_fit(problem: BinPacking) -> Int64:
+    """Fill the last bin, then open another: takes no time to speak of."""
+    bins: list[dict[int, int]] = []
+    residual = np.zeros_like(problem.capacity)
+    for item, (size, demand) in enumerate(zip(problem.sizes, problem.demand.tolist(), strict=True)):
+        needed = size > 0
+        units = demand
+        while units:
+            taken = min(units, int((residual[needed] // size[needed]).min()))
+            if taken:
+                bins[-1][item] = taken
+                residual = residual - taken * size
+                units -= taken
+            else:
+                bins.append({})
+                residual = problem.capacity.copy()
+    return _written_out(problem, bins)
+
+
+def _written_out(problem: BinPacking, bins: list[dict[int, int]]) -> Int64:
+    """int64[bins, I]."""
     patterns = np.zeros((len(bins), problem.num_types), dtype=np.int64)
     for number, content in enumerate(bins):
         patterns[number, list(content)] = list(content.values())

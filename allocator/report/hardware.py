@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from allocator.catalog import Entry
 from allocator.catalog.profiles import expand
@@ -30,7 +31,7 @@ def describe_entry(entry: Entry, *, width: int = 80, color: bool = False) -> str
     columns = (Column("number"), Column("value", right=True), Column("source"))
     domain = expand(entry.name, {})
     example = f"{domain['level']}.uplink.bandwidth: 1 Tbit/s"
-    others = sorted({child["profile"] for child in _references(entry.domain)})
+    others = sorted(_references(entry.domain))
     notes = (f"The numbers of {', '.join(others)} are shown under that name.",) if others else ()
     sections = [
         Section("", (f"{entry.name}: {entry.about}.",)),
@@ -46,10 +47,9 @@ def describe_entry(entry: Entry, *, width: int = 80, color: bool = False) -> str
     return render(sections, width=width, color=color)
 
 
-def _references(domain: object) -> list[dict[str, str]]:
-    """Domains below that name another entry."""
-    children = domain.get("children", ()) if hasattr(domain, "get") else ()
-    found = []
-    for child in children:
-        found += [child] if "profile" in child else _references(child)
+def _references(domain: Mapping[str, Any]) -> set[str]:
+    """Names of the other entries that domains below start from."""
+    found: set[str] = set()
+    for child in domain.get("children", ()):
+        found |= {child["profile"]} if "profile" in child else _references(child)
     return found

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "instances" / "quickstart" / "quickstart.yaml"
 
 GBIT = 10**9
-# The least traffic times distance, by hand. A CPU (24 cores) holds at most three auditors (7 cores), a sled at most six.
+# The least traffic times distance, by hand. A CPU (24 cores) holds at most 3 auditors (7 cores each), a sled at most 6.
 # Eight auditors in parts a of at most 3 cross uplinks of CPUs sum a (8 - a) times each way, least with 3, 3, 2:
 # 15 + 15 + 12 = 42; in parts of at most 6 those of sleds 6 * 2 + 2 * 6 = 24 times. Both ways, at 0.5 Gbit/s a pair:
 AUDIT = 2 * (42 + 24) * GBIT // 2

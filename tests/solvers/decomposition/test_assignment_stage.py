@@ -147,3 +147,15 @@ ONE = [workload("a", 3, {"cpu": 2}, cost=PAID)]
 )
 def test_anything_else_is_left_to_others(instance: Instance, goals: Model) -> None:
     assert not AssignmentSearch().applies(compile_instance(instance, goals))
+
+
+def test_numbers_too_large_hand_on_what_is_known() -> None:
+    """Costs of more than 31 bits beside each other are left to the exact model."""
+    host = [node("a", capacity={"cpu": 9}, kind="a"), node("b", capacity={"cpu": 9}, kind="b")]
+    cost = {"a": Fraction(1, 10**12), "b": Fraction(10**12)}
+    instance = build(
+        *host, workloads=[workload("w", 2, {"cpu": 2}, cost=cost), workload("v", 1, cost={"a": Fraction(1)})]
+    )
+    start = Assignment({(0, 0, 0): 2, (1, 1, 1): 1})
+    quick, after = both_parts(instance, COST, start)
+    assert quick == after == StageAnswer(start, None, optimal=False)

@@ -86,7 +86,7 @@ def is_assignment_instance(compiled: Compiled) -> bool:
     jobs = sum(block.count for block in compiled.blocks)
     if not 0 < jobs <= MAX_JOBS or jobs * compiled.num_nodes > MAX_PAIRS:
         return False
-    return bool(compiled.eligible[:, :].any(axis=1).all()) and member_assignment(compiled) is not None
+    return bool(compiled.eligible.any(axis=1).all())
 
 
 def member_assignment(compiled: Compiled) -> MemberAssignment | None:

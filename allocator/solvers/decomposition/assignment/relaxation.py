@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import highspy
 import numpy as np
@@ -83,7 +84,14 @@ def relax(problem: AssignmentProblem, budget: Budget, *, threads: int) -> Relaxa
     starts = np.arange(number, dtype=np.int32) * (len(rows) // max(number, 1))
     costs = problem.cost[agent, job].astype(float)
     solver.addCols(number, costs, np.zeros(number), np.full(number, 1.0), len(rows), starts, rows, values)
+
+    def look_at_the_clock(event: Any) -> None:
+        if budget.exhausted:
+            event.data_in.user_interrupt = True
+
+    solver.cbSimplexInterrupt.subscribe(look_at_the_clock)
     solver.run()
+    solver.cbSimplexInterrupt.unsubscribe(look_at_the_clock)
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
     solution = solver.getSolution()

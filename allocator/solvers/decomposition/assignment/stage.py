@@ -9,7 +9,6 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from allocator.compiled.entities import Compiled
-from allocator.errors import InternalError
 from allocator.solvers.base import Assignment
 from allocator.solvers.budget import Budget
 from allocator.solvers.decomposition.assignment.extract import (
@@ -23,6 +22,8 @@ from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.recorder import Recorder
 
 __all__ = ["AssignmentSearch"]
+
+QUICK_SECONDS = 2.0  # the first part takes that much on thousands of members only
 
 
 class AssignmentSearch:
@@ -45,11 +46,14 @@ class AssignmentSearch:
         threads: int,
     ) -> StageAnswer:
         """The relaxation and a choice from it, in about a second. A better start is handed on in its place."""
-        members = _members(compiled)
+        members = member_assignment(compiled)
+        if members is None:
+            return StageAnswer(start, None, optimal=False)
         recorder.phase("assigning by the relaxation", level=0)
         fresh_scheduler()
         on_value, on_bound = _listeners(recorder, members)
-        found = quick(members.problem, budget, threads=threads, on_value=on_value, on_bound=on_bound)
+        soon = budget.at_most(QUICK_SECONDS)
+        found = quick(members.problem, soon, threads=threads, on_value=on_value, on_bound=on_bound)
         choice = None if start is None else members.choice(start)
         if choice is not None and (found.value is None or members.problem.value(choice) < found.value):
             found.choice, found.value = choice, members.problem.value(choice)
@@ -67,7 +71,9 @@ class AssignmentSearch:
         threads: int,
     ) -> StageAnswer:
         """Search for the rest of the time from what is known; the answer is never worse than that."""
-        members = _members(compiled)
+        members = member_assignment(compiled)
+        if members is None:
+            return StageAnswer(incumbent, bound, optimal=False)
         fresh_scheduler()
         on_value, on_bound = _listeners(recorder, members)
         choice = None if incumbent is None else members.choice(incumbent)
@@ -83,13 +89,6 @@ class AssignmentSearch:
             on_bound=on_bound,
         )
         return _answer(compiled, members, found)
-
-
-def _members(compiled: Compiled) -> MemberAssignment:
-    members = member_assignment(compiled)
-    if members is None:
-        raise InternalError("the stage assignment runs on an instance it does not apply to")
-    return members
 
 
 def _listeners(recorder: Recorder, members: MemberAssignment) -> tuple[Callable[[int], None], Callable[[int], None]]:

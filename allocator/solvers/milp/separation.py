@@ -26,7 +26,7 @@ __all__ = ["separate"]
 
 Float = npt.NDArray[np.float64]
 Terms = tuple[tuple[float, tuple[int, ...]], ...]  # coefficient and the columns that have it
-MAX_CUTS = 400  # a round
+LEAST_CUTS, MOST_CUTS = 400, 5_000  # a round; between them the number of products
 VIOLATION = 1e-3
 SLACK = 1e-6
 PATIENCE = 3
@@ -35,11 +35,11 @@ LEAST_GAIN = 5e-4  # of the open gap, in PATIENCE rounds
 
 def separate(
     together: Together, run: HighsRun, cost: Float, *, minimise: bool, budget: Budget, target: float | None
-) -> Rows:
-    """The added rows that are tight at the last relaxation solved; ``run`` holds the relaxation and is used up.
+) -> tuple[Rows, float | None]:
+    """The added rows that are tight at the last relaxation solved, and its value; ``run`` is used up.
 
-    ``target``: objective of a known plan. Stops when ``PATIENCE`` rounds close too little of the gap to it (or of what
-    has been gained so far), when nothing is violated, or with the budget.
+    ``run`` holds the relaxation. ``target``: objective of a known plan. Stops when ``PATIENCE`` rounds close too little
+    of the gap to it (or of what has been gained so far), when nothing is violated, or with the budget.
     """
     sign = 1.0 if minimise else -1.0
     base = int(run.solver.getNumRow())
@@ -58,17 +58,17 @@ def separate(
             on_bound=_ignore,
         )
         if outcome.stop is not Stop.OPTIMAL or outcome.solution is None or outcome.bound is None:
-            return rows
+            return rows, (sign * bounds[-1] if bounds else None)
         bounds.append(sign * outcome.bound)
         if len(bounds) > 1 and bounds[-1] > bounds[-2] + 1e-4 * abs(bounds[-2]):
             rows = _purge(run, base, rows)
         if len(bounds) > PATIENCE:
             open_gap = bounds[-1] - bounds[0] if target is None else max(0.0, sign * target - bounds[-1])
             if bounds[-1] - bounds[-1 - PATIENCE] <= LEAST_GAIN * open_gap:
-                return rows
+                return rows, sign * bounds[-1]
         found = point.violated(outcome.solution)
         if not len(found):
-            return rows
+            return rows, sign * bounds[-1]
         found.add_to(run)
         rows.extend(found)
 
@@ -91,6 +91,7 @@ class _Point:
     def __init__(self, together: Together) -> None:
         self._together = together
         self._shape = len(together.present), len(together.parent)
+        self._most = min(MOST_CUTS, max(LEAST_CUTS, int((together.product >= 0).sum()) // 2))
         spots = [
             (i * self._shape[1] + g, column)
             for i, of_member in enumerate(together.present)
@@ -101,7 +102,7 @@ class _Point:
         self._column = np.array([column for _, column in spots], dtype=np.int64)
 
     def violated(self, solution: Float) -> Rows:
-        """At most ``MAX_CUTS`` rows, the most violated ones."""
+        """The most violated rows."""
         num_members, num_domains = self._shape
         weights = solution[self._column]
         sums = np.bincount(self._cell, weights, minlength=num_members * num_domains)
@@ -113,7 +114,7 @@ class _Point:
             found.extend(self._in_domain(g, x[:, g], y[:, :, g]))
         found.sort(key=lambda cut: -cut[0])
         rows = Rows()
-        for _, terms, upper in found[:MAX_CUTS]:
+        for _, terms, upper in found[: self._most]:
             total: dict[int, float] = {}
             for coef, columns in terms:
                 for column in columns:

@@ -5,17 +5,19 @@ The Pyomo model is exact without them; they only raise the bound. Owns when they
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from allocator.model.families import GoalId
 from allocator.solvers.budget import Budget
 from allocator.solvers.milp.build import LevelObjective
 from allocator.solvers.milp.fabric.node_pairs import add_node_pairs
 from allocator.solvers.milp.fabric.together import add_together
 from allocator.solvers.milp.formulation import Formulation
-from allocator.solvers.milp.highs import HighsRun
+from allocator.solvers.milp.highs import HighsRun, Outcome
 from allocator.solvers.milp.matrix import Matrix
 from allocator.solvers.milp.separation import separate
 
-__all__ = ["strengthen"]
+__all__ = ["strengthen", "with_root_bound"]
 
 COUNTING = {GoalId.TRAFFIC, GoalId.CONGESTION}
 SHARE_OF_TIME = 0.25
@@ -29,23 +31,34 @@ def strengthen(
     index: int,
     budget: Budget,
     target: float | None,
-) -> None:
+) -> float | None:
     """Add products and rows for pairs of single members, once, before the first level that counts their traffic.
 
-    ``target``: scaled objective of a known plan, or None. Raises ``BudgetExhausted``.
+    Returns the value of the relaxation, a bound on the scaled objective, where one was solved. ``target``: scaled
+    objective of a known plan, or None. Raises ``BudgetExhausted``.
     """
     if "strengthened" in form.cache or not COUNTING & {goal.id for goal in objective.level.goals}:
-        return
+        return None
     form.cache["strengthened"] = True
     add_node_pairs(form, matrix, run)
     together = add_together(form, matrix, run)
-    if together is not None:
-        rows = separate(
-            together,
-            run.relaxation(),
-            matrix.objectives[index],
-            minimise=objective.minimise,
-            budget=budget.portion(SHARE_OF_TIME),
-            target=target,
-        )
-        rows.add_to(run)
+    if together is None:
+        return None
+    rows, bound = separate(
+        together,
+        run.relaxation(),
+        matrix.objectives[index],
+        minimise=objective.minimise,
+        budget=budget.portion(SHARE_OF_TIME),
+        target=target,
+    )
+    rows.add_to(run)
+    return bound
+
+
+def with_root_bound(outcome: Outcome, root: float | None, *, minimise: bool) -> Outcome:
+    """The outcome with the better of its own bound and that of the relaxation: a search cut short may have none."""
+    if root is None:
+        return outcome
+    bound = root if outcome.bound is None else max(root, outcome.bound) if minimise else min(root, outcome.bound)
+    return replace(outcome, bound=bound)

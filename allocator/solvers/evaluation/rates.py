@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 from allocator.compiled.entities import Compiled
 from allocator.model.families import Family
@@ -28,9 +29,17 @@ def granted_limit(compiled: Compiled, assignment: Assignment) -> dict[int, Fract
 
 
 def class_rates(compiled: Compiled, assignment: Assignment) -> list[Fraction]:
-    """Tasks/s per class. Totals of shares are split as ``plan_of`` splits them: evenly, the remainder one unit each."""
-    granted = granted_limit(compiled, assignment)
+    """Tasks/s per class. Totals of shares are split as ``plan_of`` splits them: evenly, the remainder one unit each.
+
+    Where the model ignores the family, every placed member completes what it is offered.
+    """
     rates = [Fraction(0)] * len(compiled.instance.workloads)
+    if Family.RATES in compiled.model.ignore:
+        for (block, _, _), count in assignment.counts.items():
+            workload = compiled.instance.workloads[compiled.blocks[block].workload]
+            rates[workload.index] += workload.rate * count
+        return rates
+    granted = granted_limit(compiled, assignment)
     for key, count in assignment.counts.items():
         block, option, node = key
         workload = compiled.instance.workloads[compiled.blocks[block].workload]
@@ -49,7 +58,7 @@ def class_rates(compiled: Compiled, assignment: Assignment) -> list[Fraction]:
         }
         # members differ by at most one unit of each resource: walk the few distinct members
         cuts = sorted({0, count, *(total % count for total in totals.values())})
-        for first, end in zip(cuts, cuts[1:], strict=False):
+        for first, end in pairwise(cuts):
             rate = limited
             for name, need in needs:
                 amount = totals[name] // count + (1 if first < totals[name] % count else 0)

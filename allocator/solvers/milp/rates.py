@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from allocator.model.families import Family
 from allocator.solvers.milp.formulation import Entry, Formulation
 from allocator.solvers.milp.terms import Terms
 from allocator.solvers.milp.usage import total_share
@@ -15,7 +16,10 @@ PART = "rates"
 
 
 def add_rates(form: Formulation) -> None:
-    """Variables q[b, o, h] >= 0, tasks/s, limited by offer, compute and memory. Needs ``add_shares``."""
+    """Variables q[b, o, h] >= 0, tasks/s, limited by offer, compute and memory. Needs ``add_shares``.
+
+    Where the model ignores the family, the offer alone limits them.
+    """
     compiled = form.compiled
     rates: dict[tuple[int, int, int], Any] = {}
     form.cache["rates"] = rates
@@ -36,6 +40,9 @@ def _limit_rate(form: Formulation, entry: Entry, rate: Any) -> None:
     mode = workload.modes[int(compiled.option_mode[entry.option])]
     work = mode.demand(compiled.kinds[int(compiled.node_kind[entry.node])]).work
     fastest = workload.rate
+    if form.ignores(Family.RATES):
+        form.at_most(PART, Terms([(1, rate), (-fastest, entry.variable)]), 0)
+        return
     for name, need in work.compute.items():
         if need <= 0:
             continue

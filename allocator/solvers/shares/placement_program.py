@@ -1,4 +1,4 @@
-"""The share program of one placement: families ``shares``, ``capacity``, ``pool``, ``rates``, ``fabric`` and power caps.
+"""The share program of one placement: ``shares``, ``capacity``, ``pool``, ``rates``, ``fabric`` and power caps.
 
 Loads are constants here, so everything is linear (equations 3 to 7, 12).
 """
@@ -42,7 +42,7 @@ def placement_program(compiled: Compiled, counts: Counts) -> PlacementProgram:
     _add_extra(made)
     _add_rates(made)
     _add_capacity(made)
-    if Family.FABRIC not in compiled.model.ignore:
+    if not {Family.FABRIC, Family.RATES} & compiled.model.ignore:
         _add_fabric(made)
     return made
 
@@ -71,6 +71,9 @@ def _add_rates(made: PlacementProgram) -> None:
         mode = workload.modes[int(compiled.option_mode[option])]
         work = mode.demand(compiled.kinds[int(compiled.node_kind[node])]).work
         fastest = workload.rate
+        if Family.RATES in compiled.model.ignore:
+            made.rate[spot] = made.program.column(float(fastest * count))
+            continue
         needs = {name: need for name, need in work.compute.items() if need > 0}
         for need in needs.values():
             fastest = min(fastest, workload.parallel / need)

@@ -24,9 +24,9 @@ PART = "grants"
 
 
 def add_grants(form: Formulation) -> None:
-    """One theta per team, pair or entry whose members complete work; nothing to do when no goal counts rates."""
+    """One theta per team, pair or entry whose members complete work; nothing to do when no rate depends on it."""
     compiled = form.compiled
-    if not compiled.model.has_rate_goals or form.ignores(Family.FABRIC):
+    if not compiled.model.has_rate_goals or form.ignores(Family.FABRIC) or form.ignores(Family.RATES):
         return
     thetas: dict[tuple[str, int], Any] = {}
     working = {w.index for w in compiled.instance.workloads if w.rate > 0}

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ def solve(
     threads: int | None = None,
     iterations: int | None = None,
     warm_start: Plan | None = None,
-    executor: Executor | None = None,
+    executor: Executor | None = None,  # noqa: ARG001 - part of the call's contract; no part runs in it yet
     listeners: Sequence[Listener] = (),
     budget: Budget | None = None,
 ) -> Result:
@@ -64,7 +64,7 @@ def solve(
     tolerance : relative tolerance of linearisation; None: the model's own.
     seed, threads, iterations : of the method; the same seed with one thread gives the same plan.
     warm_start : a plan to start from and never to be worse than.
-    executor : where parallel parts may run.
+    executor : where parallel parts may run (none does so far).
     listeners : told of phases, incumbents and bounds as they happen.
     budget : a running budget (its clock may have started with the reading of the file).
 
@@ -99,18 +99,11 @@ def solve(
     compiled = compile_instance(instance, chosen_model)
     seconds = {"compile": time.monotonic() - started}
     solver.refuse(compiled)
-    answer = solver.solve(
-        compiled,
-        budget=budget,
-        recorder=recorder,
-        start=_start(compiled, warm_start, recorder),
-        seed=seed,
-        threads=threads,
-        gap=gap,
-    )
+    start = _start(compiled, warm_start, recorder)
+    answer = solver.solve(compiled, budget=budget, recorder=recorder, start=start, seed=seed, threads=threads, gap=gap)
     seconds["build"] = answer.seconds.get("build", 0.0)
     seconds["solve"] = time.monotonic() - started - seconds["compile"] - seconds["build"]
-    return _result(compiled, answer, solver, budget, recorder, seconds, started, seed, threads)
+    return _Run(compiled, solver, budget, recorder, seed, threads, started).result(answer, seconds)
 
 
 def _resolve_model(instance: Instance, model: Model | str | None, tolerance: float | None) -> Model:
@@ -153,70 +146,79 @@ def _start(compiled: Compiled, warm_start: Plan | None, recorder: Recorder) -> A
     return Assignment(counts, shares, theta)
 
 
-def _result(
-    compiled: Compiled,
-    answer: Answer,
-    solver: Method,
-    budget: Budget,
-    recorder: Recorder,
-    seconds: dict[str, float],
-    started: float,
-    seed: int,
-    threads: int,
-) -> Result:
-    from allocator.checker import check
-    from allocator.compiled.restore import plan_of
-    from allocator.solvers.bounds.bottlenecks import bottlenecks
-    from allocator.solvers.bounds.headroom import headroom
-    from allocator.solvers.explanation import explain_infeasible, explain_unplaced
+@dataclass(frozen=True)
+class _Run:
+    """One run: what was solved by what, and since when."""
 
-    plan: Plan | None = None
-    evaluation: Evaluation | None = None
-    infeasibility: Infeasibility | None = None
-    began = time.monotonic()
-    if answer.assignment is not None:
-        recorder.phase("checking")
-        found = answer.assignment
-        plan = plan_of(compiled, found.counts, found.shares, found.theta)
-        evaluation = check(compiled.instance, compiled.model, plan)
-        _compare(solver, answer, evaluation)
-        if plan.unplaced:
-            plan = explain_unplaced(compiled, plan, evaluation)
-    elif answer.status is Status.INFEASIBLE:
-        recorder.phase("explaining why there is no plan")
-        left = max(1.0, min(budget.remaining(), EXPLANATION_SHARE_SECONDS))
-        infeasibility = explain_infeasible(
-            compiled.instance, compiled.model, budget=Limits(left).start(), seed=seed, threads=threads
+    compiled: Compiled
+    solver: Method
+    budget: Budget
+    recorder: Recorder
+    seed: int
+    threads: int
+    started: float  # of ``time.monotonic``
+
+    def result(self, answer: Answer, seconds: dict[str, float]) -> Result:
+        """Restore, check and explain an answer. ``seconds``: of the stages so far."""
+        from allocator.checker import check
+        from allocator.compiled.restore import plan_of
+        from allocator.solvers.bounds.bottlenecks import bottlenecks
+        from allocator.solvers.bounds.headroom import headroom
+        from allocator.solvers.explanation import explain_infeasible, explain_unplaced
+
+        plan: Plan | None = None
+        evaluation: Evaluation | None = None
+        infeasibility: Infeasibility | None = None
+        began = time.monotonic()
+        if answer.assignment is not None:
+            self.recorder.phase("checking")
+            found = answer.assignment
+            plan = plan_of(self.compiled, found.counts, found.shares, found.theta)
+            evaluation = check(self.compiled.instance, self.compiled.model, plan)
+            _compare(self.solver, answer, evaluation)
+            if plan.unplaced:
+                plan = explain_unplaced(self.compiled, plan, evaluation)
+        elif answer.status is Status.INFEASIBLE:
+            self.recorder.phase("explaining why there is no plan")
+            left = max(1.0, min(self.budget.remaining(), EXPLANATION_SHARE_SECONDS))
+            infeasibility = explain_infeasible(
+                self.compiled.instance,
+                self.compiled.model,
+                budget=Limits(left).start(),
+                seed=self.seed,
+                threads=self.threads,
+            )
+        seconds["check"] = time.monotonic() - began
+        seconds["total"] = self.budget.elapsed()
+        seconds["read"] = max(0.0, seconds["total"] - (time.monotonic() - self.started))
+        return Result(
+            status=answer.status,
+            termination=answer.termination,
+            levels=_level_outcomes(self.compiled, answer, evaluation),
+            goals=_goal_outcomes(self.compiled, answer, evaluation),
+            plan=plan,
+            evaluation=evaluation,
+            method=self.solver.name,
+            model=self.compiled.model.name,
+            seed=self.seed,
+            threads=self.threads,
+            seconds={name: seconds[name] for name in ("read", "compile", "build", "solve", "check", "total")},
+            ignored=tuple(sorted(self.compiled.model.ignore)),
+            linearization=answer.linearization if plan is not None else None,
+            infeasibility=infeasibility,
+            bottlenecks=bottlenecks(evaluation, answer.prices, self.compiled.instance)
+            if evaluation is not None
+            else (),
+            headroom=headroom(self.compiled, answer.assignment) if answer.assignment is not None else None,
+            peak_memory_mib=_peak_memory_mib(),
+            size={
+                "members": self.compiled.instance.num_members,
+                "nodes": self.compiled.num_nodes,
+                "variables": answer.size.get("variables"),
+                "constraints": answer.size.get("constraints"),
+            },
+            warnings=evaluation.warnings if evaluation is not None else (),
         )
-    seconds["check"] = time.monotonic() - began
-    seconds["total"] = budget.elapsed()
-    seconds["read"] = max(0.0, seconds["total"] - (time.monotonic() - started))
-    return Result(
-        status=answer.status,
-        termination=answer.termination,
-        levels=_level_outcomes(compiled, answer, evaluation),
-        goals=_goal_outcomes(compiled, answer, evaluation),
-        plan=plan,
-        evaluation=evaluation,
-        method=solver.name,
-        model=compiled.model.name,
-        seed=seed,
-        threads=threads,
-        seconds={name: seconds[name] for name in ("read", "compile", "build", "solve", "check", "total")},
-        ignored=tuple(sorted(compiled.model.ignore)),
-        linearization=answer.linearization if plan is not None else None,
-        infeasibility=infeasibility,
-        bottlenecks=bottlenecks(evaluation, answer.prices, compiled.instance) if evaluation is not None else (),
-        headroom=headroom(compiled, answer.assignment) if answer.assignment is not None else None,
-        peak_memory_mib=_peak_memory_mib(),
-        size={
-            "members": compiled.instance.num_members,
-            "nodes": compiled.num_nodes,
-            "variables": answer.size.get("variables"),
-            "constraints": answer.size.get("constraints"),
-        },
-        warnings=evaluation.warnings if evaluation is not None else (),
-    )
 
 
 def _compare(solver: Method, answer: Answer, evaluation: Evaluation) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from allocator.compiled.entities import Block, GangUnit, GroupTraffic, PairTraffic, TeamTraffic
 from allocator.instance.entities import Instance, WorkloadClass
@@ -30,7 +32,7 @@ class Reduction:
     gangs: tuple[GangUnit, ...]
 
 
-def reduce_members(instance: Instance, model: Model, first_option: Mapping[int, int] | np.ndarray) -> Reduction:  # type: ignore[type-arg]
+def reduce_members(instance: Instance, model: Model, first_option: npt.NDArray[np.int64]) -> Reduction:
     """Partition the members of every class into blocks; see ``Block`` for what keeps members apart."""
     pair_members = _pair_members(instance)
     team_ranges, team_names = _team_ranges(instance)
@@ -128,7 +130,7 @@ def _segments(
         cuts.update(range(0, workload.count, gang_size))
     bounds = sorted(cut for cut in cuts if 0 <= cut <= workload.count)
     team_at = current_at = 0
-    for first, end in zip(bounds, bounds[1:], strict=False):
+    for first, end in pairwise(bounds):
         while team_at < len(teams) and sum(teams[team_at][:2]) <= first:
             team_at += 1
         while current_at < len(current) and current[current_at][0] + current[current_at][1] <= first:

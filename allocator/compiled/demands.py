@@ -77,14 +77,12 @@ def eligible_options(
             eligible[used] &= options.floor[used][:, node_kind, r] <= path_limit[:, r]
     if Family.ELIGIBILITY in model.ignore:
         return eligible
-    masks: dict[Placement, npt.NDArray[np.bool_] | None] = {}
+    masks: dict[tuple[object, ...], npt.NDArray[np.bool_]] = {}
     for w, workload in enumerate(instance.workloads):
         key = _rules(workload.placement)
         if key not in masks:
             masks[key] = _mask(instance, workload.placement)
-        mask = masks[key]
-        if mask is not None:
-            eligible[options.first_option[w] : options.first_option[w + 1]] &= mask
+        eligible[options.first_option[w] : options.first_option[w + 1]] &= masks[key]
     return eligible
 
 

@@ -40,7 +40,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class GangUnit:
-    """``replicas`` interchangeable gangs of ``size`` members made of ``blocks``; each stands in one domain of ``level``.
+    """``replicas`` interchangeable gangs of ``size`` members of ``blocks``; each stands in one domain of ``level``.
 
     One unit a class, or one unit a gang (replicas = 1, blocks split by current node) when some member runs already.
     """
@@ -76,7 +76,7 @@ class PairTraffic:
 
 @dataclass(frozen=True, slots=True)
 class GroupTraffic:
-    """A ``spread`` or ``broadcast`` entry: ``rate`` bit/s per ordered pair (i, j), i != j, of members of two classes."""
+    """Entry ``spread`` or ``broadcast``: ``rate`` bit/s per ordered pair (i, j), i != j, of members of two classes."""
 
     source: int  # workload
     target: int  # workload

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from allocator.compiled.entities import Block, Compiled, GangUnit
@@ -22,9 +22,9 @@ def plan_of(compiled: Compiled, counts: Counts, shares: Shares, theta: Theta) ->
     Totals of shares are split evenly over the members of a (block, option, node), the remainder one unit each.
     """
     placed: dict[int, list[tuple[int, int, int]]] = {}
-    for (block, option, node), count in sorted(counts.items()):
+    for (index, option, node), count in sorted(counts.items()):
         if count:
-            placed.setdefault(block, []).append((option, node, count))
+            placed.setdefault(index, []).append((option, node, count))
     dealt = _deal_gangs(compiled, placed)
     groups: list[PlacedGroup] = []
     unplaced: list[UnplacedGroup] = []
@@ -58,7 +58,9 @@ def _in_order(spots: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
     return [(option, node) for option, node, count in spots for _ in range(count)]
 
 
-def _splitter(compiled: Compiled, block: Block, shares: Shares, counts: Counts):  # type: ignore[no-untyped-def]
+def _splitter(
+    compiled: Compiled, block: Block, shares: Shares, counts: Counts
+) -> Callable[[int, int], tuple[int, ...]]:
     """Return a function that hands out the shares of successive members of a (option, node) of the block."""
     num_resources = len(compiled.resources)
     given: dict[tuple[int, int], int] = {}
@@ -124,7 +126,6 @@ def _runs(compiled: Compiled, workload: int, found: list[tuple[int, Spot]]) -> I
         nodes = tuple(paths[spot[1]] for _, spot in found[start:end])
         mode = entity.modes[int(compiled.option_mode[option])].name
         amounts = {name: share[r] for r, name in enumerate(compiled.resources) if share[r]}
-        # a run on one node is written once; a mixed run as its longest same-node stretches or one list
         yield PlacedGroup(entity.name, first, end - start, mode, nodes[:1] if len(set(nodes)) == 1 else nodes, amounts)
         start = end
 

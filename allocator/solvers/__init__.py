@@ -1,0 +1,1 @@
+"""Solving methods, what they share, and the bounds and explanations around them."""

@@ -31,8 +31,10 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a method found. ``claims``: value per level that it believes its assignment has (checked by ``solve``);
-    ``bounds``: a valid bound per level over plans that keep the earlier ones, None where it has none.
+    """What a method found.
+
+    ``claims``: value per level that it believes its assignment has (checked by ``solve``). ``bounds``: a valid bound
+    per level over plans that keep the earlier ones, None where it has none.
     """
 
     status: Status

@@ -8,7 +8,7 @@ from allocator.model.entities import Model
 from allocator.model.families import Family, GoalId
 from allocator.solvers.base import Method
 
-__all__ = ["used_families", "require_support"]
+__all__ = ["require_support", "used_families"]
 
 
 def used_families(instance: Instance, model: Model) -> frozenset[Family]:

@@ -1,0 +1,1 @@
+"""Bounds without the exact model, and what limits a plan. Knows no method."""

@@ -54,7 +54,10 @@ def _least_floor(compiled: Compiled, workload: int, r: int) -> int:
 
 
 def _total_limit(compiled: Compiled, r: int) -> int | None:
-    """Total that all nodes together may use of a resource: each subtree's own limit or its children's sum; None: none."""
+    """Total that all nodes together may use of a resource; None: unlimited.
+
+    A subtree's is the less of its own limit and the sum of its children's.
+    """
     if compiled.resources[r] == "power":
         return None
     total: list[int | None] = [None] * compiled.num_domains

@@ -40,9 +40,9 @@ def _add_transient(compiled: Compiled, counts: Counts, use: list[list[int]]) -> 
     if not held:
         return
     stay: dict[int, int] = {}
-    for (block, _, node), count in counts.items():
-        if compiled.blocks[block].current_node == node:
-            stay[block] = stay.get(block, 0) + count
+    for (index, _, node), count in counts.items():
+        if compiled.blocks[index].current_node == node:
+            stay[index] = stay.get(index, 0) + count
     for block in compiled.blocks:
         leaving = block.count - stay.get(block.index, 0)
         if block.current_node >= 0 and leaving:

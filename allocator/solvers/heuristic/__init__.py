@@ -1,0 +1,1 @@
+"""Constructive methods without a bound."""

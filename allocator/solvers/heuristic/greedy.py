@@ -53,9 +53,7 @@ class GreedyMethod:
         levels = compiled.model.levels
         none: tuple[Fraction | None, ...] = (None,) * len(levels)
         assignment = construct(compiled, budget)
-        if assignment is None:
-            assignment = start
-        elif start is not None and _ahead(compiled, start, assignment):
+        if assignment is None or (start is not None and _ahead(compiled, start, assignment)):
             assignment = start
         if assignment is None:
             reason = TerminationReason.TIME_LIMIT if budget.exhausted else TerminationReason.CONVERGED
@@ -77,7 +75,7 @@ def _ahead(compiled: Compiled, first: Assignment, second: Assignment) -> bool:
 
 
 def construct(compiled: Compiled, budget: Budget) -> Assignment | None:
-    """One greedy pass with best shares; None when somebody who must be placed is left over, or power does not suffice."""
+    """One greedy pass with best shares; None when somebody who must be placed is left, or power does not suffice."""
     pass_ = _Pass(compiled)
     for unit in pass_.order():
         if budget.exhausted or not (pass_.place_unit(unit) or compiled.model.may_leave_out):
@@ -219,7 +217,7 @@ class _Pass:
         need = compiled.floor[option][compiled.node_kind[nodes]]
         room = self.state.own_free[nodes]
         own = compiled.capacity[compiled.node_domain[nodes]]
-        left = np.where(own > 0, (room - need) / np.maximum(own, 1), 0.0).sum(axis=1)
+        left: Float = np.where(own > 0, (room - need) / np.maximum(own, 1), 0.0).sum(axis=1)
         return -left if self.loose else left
 
     def _place_gangs(self, unit: GangUnit) -> bool:

@@ -105,10 +105,10 @@ class PlacingState:
             mask[low:high] &= (need[low:high] <= room).all(axis=1)
         for domain, r in self.pools:
             low, high = int(compiled.first_node[domain]), int(compiled.end_node[domain])
-            room = np.maximum(0, self.own_free[low:high, r]) + self.pool_free[domain, r]
-            mask[low:high] &= need[low:high, r] <= room
-        for domain in np.nonzero(compiled.overfull)[0]:
-            low, high = int(compiled.first_node[domain]), int(compiled.end_node[domain])
+            reach = np.maximum(0, self.own_free[low:high, r]) + self.pool_free[domain, r]
+            mask[low:high] &= need[low:high, r] <= reach
+        for closed in np.nonzero(compiled.overfull)[0]:
+            low, high = int(compiled.first_node[closed]), int(compiled.end_node[closed])
             if not low <= here < high:
                 mask[low:high] = False
         group = compiled.instance.workloads[entity.workload].group

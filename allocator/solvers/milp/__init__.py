@@ -1,0 +1,1 @@
+"""The exact mixed-integer model: formulation by family and goal, and HiGHS driven directly."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
 from allocator.solvers.milp.formulation import Entry, Formulation
@@ -49,7 +50,7 @@ def add_assignment(form: Formulation) -> None:
             form.equal(PART, members, block.count)
 
 
-def _closed_nodes(form: Formulation, current_node: int) -> np.ndarray | None:  # type: ignore[type-arg]
+def _closed_nodes(form: Formulation, current_node: int) -> npt.NDArray[np.bool_] | None:
     """Nodes of overfull domains that hold no member of the block now."""
     compiled = form.compiled
     if not compiled.overfull.any():

@@ -116,7 +116,7 @@ class Formulation:
         scale = integer_scale(terms.coefs)
         if integral:
             upper = Fraction(math.floor(upper * scale)) / scale
-        largest = max((abs(coef) for coef in terms.coefs), default=0) * scale
+        largest = max(max(terms.coefs, default=0), -min(terms.coefs, default=0)) * scale
         if largest > LARGEST_INTEGER:  # keep coefficients near 1 instead; exactness is then checked afterwards
             scale /= 2 ** (int(largest).bit_length() - 1)
             if all(variable.integral for variable in terms.variables):

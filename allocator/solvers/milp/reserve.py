@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
+from allocator.instance.entities import Domain
 from allocator.model.families import Family
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.terms import Terms
@@ -25,15 +27,15 @@ def add_reserve(form: Formulation) -> None:
                 continue
             for domain in compiled.instance.domains_of(rule.level):
                 for kind in range(len(compiled.kinds)):
-                    _add_row(form, r, kind, domain.first_node, domain.end_node, own[:, r])
+                    _add_row(form, r, kind, domain, own[:, r])
 
 
-def _add_row(form: Formulation, r: int, kind: int, first: int, end: int, own: np.ndarray) -> None:  # type: ignore[type-arg]
+def _add_row(form: Formulation, r: int, kind: int, domain: Domain, own: npt.NDArray[np.int64]) -> None:
     compiled = form.compiled
     floors = Terms()
     outside = 0
     for node in np.nonzero(compiled.node_kind == kind)[0]:
-        inside = first <= node < end
+        inside = domain.first_node <= node < domain.end_node
         if not inside and own[node] >= 0:
             outside += int(own[node])
         if inside or own[node] >= 0:

@@ -1,0 +1,1 @@
+"""Best shares and granted fractions for a fixed placement."""

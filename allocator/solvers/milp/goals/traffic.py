@@ -27,8 +27,11 @@ CONGESTION_PIECES = (
 
 def traffic(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all goals share one signature
     """Offered rate times distance, summed over flows with both ends placed."""
-    instance = form.compiled.instance
-    rates = [flow.rate for flow in (*form.compiled.teams, *form.compiled.pairs, *form.compiled.groups)]
+    compiled = form.compiled
+    instance = compiled.instance
+    rates = [team.rate for team in compiled.teams]
+    rates += [pair.rate for pair in compiled.pairs]
+    rates += [group.rate for group in compiled.groups]
     if instance.distances.matrix is not None:
         terms = matrix_traffic(form, instance.distances.matrix)
         steps = [rate * distance for rate in set(rates) for distance in set(instance.distances.matrix.values())]

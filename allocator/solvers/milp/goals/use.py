@@ -73,9 +73,9 @@ def balance(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all g
                 continue
             row = gap.copy()
             short = form.real("balance")
-            size = abs(gap.constant) + max((abs(coef) for coef in gap.coefs), default=0)
+            size = abs(Fraction(gap.constant)) + max((abs(Fraction(coef)) for coef in gap.coefs), default=Fraction(0))
             span = max(span, triple.weight * size)
-            unit = _power_of_ten(Fraction(size))
+            unit = _power_of_ten(size)
             form.at_most("balance", gap.extend(Terms([(-unit, short)])), 0)
             terms.add(triple.weight * unit, short)
             steps.append(triple.weight * greatest_common_divisor([*set(row.coefs), row.constant]))

@@ -19,10 +19,10 @@ from allocator.solvers.base import Assignment
 from allocator.solvers.budget import Limits
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.milp.build import build
+from allocator.solvers.milp.columns import start_values
 from allocator.solvers.milp.fabric.team_order import in_team_order, order_teams
 from allocator.solvers.milp.highs import HighsRun
 from allocator.solvers.milp.matrix import compile_matrix
-from allocator.solvers.milp.method import start_values
 from tests.oracle.brute_force import brute_force
 
 TRAFFIC = Model("teams", "", levels=(Level((Goal(GoalId.TRAFFIC),)),))

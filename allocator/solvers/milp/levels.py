@@ -1,0 +1,181 @@
+"""The levels of a model one after another in HiGHS, with exact values, bounds and the rows that keep earlier levels.
+
+Owns what happens to one level. Must not know how the model was built or how an answer is worded.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from allocator.compiled.entities import Compiled
+from allocator.errors import BudgetExhausted, InternalError
+from allocator.solvers.base import Assignment
+from allocator.solvers.budget import Budget
+from allocator.solvers.evaluation.goals import level_values
+from allocator.solvers.milp.build import LevelObjective
+from allocator.solvers.milp.columns import read_counts, start_values
+from allocator.solvers.milp.cuts import broken_rows, forbid
+from allocator.solvers.milp.fabric.strengthen import strengthen, with_root_bound
+from allocator.solvers.milp.fabric.team_order import order_teams
+from allocator.solvers.milp.formulation import Formulation
+from allocator.solvers.milp.highs import HighsRun, Outcome, Stop
+from allocator.solvers.milp.matrix import Matrix
+from allocator.solvers.recorder import Recorder
+from allocator.solvers.shares.optimum import optimal_shares
+
+__all__ = ["LevelRun", "Progress"]
+
+NOISE = Fraction(1, 10**11)  # of the largest coefficient: what summing floats may leave of a zero
+
+
+@dataclass
+class Progress:
+    """Best assignment so far; true value and bound of each level that was reached; prices of the shares."""
+
+    compiled: Compiled
+    assignment: Assignment | None = None
+    reached: list[Fraction] = field(default_factory=list)
+    bounds: list[Fraction | None] = field(default_factory=list)
+    prices: dict[tuple[int, str], float] = field(default_factory=dict)
+
+    def value(self, index: int) -> Fraction | None:
+        """True value of a level at the best assignment."""
+        return None if self.assignment is None else level_values(self.compiled, self.assignment)[index]
+
+    def takes(self, candidate: Assignment, index: int) -> bool:
+        """Whether the candidate is at least as good on this level as what is held (always when nothing is held)."""
+        if self.assignment is None:
+            return True
+        new = level_values(self.compiled, candidate)
+        old = level_values(self.compiled, self.assignment)
+        levels = self.compiled.model.levels
+        for level, reached, value in zip(levels, self.reached[:index], old, strict=False):
+            worse = value - reached if level.sense == "min" else reached - value
+            if worse > level.slack.allowance(reached):
+                return True  # what is held breaks an earlier level
+        return new[index] <= old[index] if levels[index].sense == "min" else new[index] >= old[index]
+
+
+@dataclass(frozen=True)
+class LevelRun:
+    """The model in HiGHS and what solving its levels needs."""
+
+    form: Formulation
+    matrix: Matrix
+    solver: HighsRun
+    progress: Progress
+    budget: Budget
+    recorder: Recorder
+    gap: float
+
+    def solve(self, objective: LevelObjective, index: int) -> Stop:
+        """Optimise one level, then bind it."""
+        self.recorder.phase(" + ".join(goal.id for goal in objective.level.goals), level=index)
+        order_teams(self.form, self.matrix, self.solver)
+        target = _scaled(objective, self.progress.value(index))
+        try:
+            root = strengthen(self.form, self.matrix, self.solver, objective, index, self.budget, target)
+        except BudgetExhausted:
+            return Stop.TIME_LIMIT
+        outcome = with_root_bound(self._optimise(objective, index), root, minimise=objective.minimise)
+        if outcome.solution is None:
+            if outcome.stop is Stop.INFEASIBLE and index > 0:
+                return Stop.NUMERICAL  # the level before has a solution: floats lost it
+            self._note_bound(objective, index, outcome)
+            return outcome.stop
+        self._note_bound(objective, index, outcome)
+        value = self._take(read_counts(self.form, self.matrix, outcome.solution), index)
+        self._settle_bound(objective, index, value)
+        if outcome.stop is Stop.OPTIMAL:
+            self._bind(objective, index, value)
+        return outcome.stop
+
+    def _optimise(self, objective: LevelObjective, index: int) -> Outcome:
+        """Run; while a rounded solution breaks an integer row of large coefficients, cut it off and run again."""
+
+        def true_value(scaled: float) -> float:
+            return float(objective.scale) * scaled + float(objective.constant)
+
+        while True:
+            outcome = self.solver.run(
+                self.matrix.objectives[index],
+                minimise=objective.minimise,
+                budget=self.budget,
+                relative_gap=self.gap,
+                absolute_gap=0.999 if objective.step and not self.gap else 0.0,
+                start=start_values(self.form, self.matrix, self.progress.assignment),
+                on_incumbent=lambda value: self.recorder.incumbent(index, true_value(value)),
+                on_bound=lambda bound: self.recorder.bound(index, true_value(bound)),
+            )
+            if outcome.solution is None:
+                return outcome
+            broken = broken_rows(self.form, outcome.solution)
+            if not broken:
+                return outcome
+            forbid(self.solver, broken, outcome.solution)
+            if self.budget.exhausted:
+                return Outcome(Stop.TIME_LIMIT, None, None)
+
+    def _take(self, counts: dict[tuple[int, int, int], int], index: int) -> Fraction:
+        """Give the counts their best shares, keep them if they are better, and return the true value held."""
+        progress = self.progress
+        plan = optimal_shares(progress.compiled, counts, progress.reached[:index])
+        if plan is not None and progress.takes(plan.assignment, index):
+            progress.assignment = plan.assignment
+            progress.prices = dict(plan.prices) or progress.prices
+        value = progress.value(index)
+        if value is None:
+            raise InternalError("the solution of the exact model admits no shares")
+        progress.reached.append(value)
+        self.recorder.incumbent(index, float(value))
+        return value
+
+    def _note_bound(self, objective: LevelObjective, index: int, outcome: Outcome) -> None:
+        bounds = self.progress.bounds
+        if len(bounds) > index:
+            return
+        if outcome.bound is None:
+            bounds.append(None)
+            return
+        scaled = outcome.bound
+        if objective.step:
+            # values are multiples of the step: round to the next one, forgiving the solver's own tolerance
+            slip = 1e-6 * max(1.0, abs(scaled) * 1e-3)
+            whole = math.ceil(scaled - slip) if objective.minimise else math.floor(scaled + slip)
+            # a constant outside the lattice cannot be: the step divides it
+            bounds.append(objective.scale * whole + objective.constant)
+        else:
+            worse = -objective.noise if objective.minimise else objective.noise
+            bounds.append(objective.scale * Fraction(scaled) + objective.constant + worse)
+
+    def _settle_bound(self, objective: LevelObjective, index: int, value: Fraction) -> None:
+        """A bound that differs from the value by summing floats alone is the value."""
+        bounds = self.progress.bounds
+        bound = bounds[index]
+        if bound is not None and not objective.step and abs(bound - value) <= NOISE * max(objective.scale, abs(value)):
+            bound = bounds[index] = value
+        if bound is not None:
+            self.recorder.bound(index, float(bound))
+
+    def _bind(self, objective: LevelObjective, index: int, value: Fraction) -> None:
+        """Keep this level within its slack of the value truly reached."""
+        allowed = objective.level.slack.allowance(value)
+        limit = value + allowed if objective.minimise else value - allowed
+        scaled = (limit - objective.constant) / objective.scale
+        if objective.step:
+            edge = math.floor(scaled) + 0.5 if objective.minimise else math.ceil(scaled) - 0.5
+        else:
+            margin = 1e-9 * max(1.0, abs(float(scaled))) + 2 * float(objective.noise / objective.scale)
+            edge = float(scaled) + margin if objective.minimise else float(scaled) - margin
+        row = {int(column): float(coef) for column, coef in enumerate(self.matrix.objectives[index]) if coef}
+        if row:
+            low, high = (-np.inf, edge) if objective.minimise else (edge, np.inf)
+            self.solver.add_row(low, high, row)
+
+
+def _scaled(objective: LevelObjective, value: Fraction | None) -> float | None:
+    return None if value is None else float((value - objective.constant) / objective.scale)

@@ -17,6 +17,7 @@ from allocator.model.entities import Goal, Level, Model
 from allocator.model.families import GoalId
 from allocator.solvers.base import Assignment
 from allocator.solvers.budget import Limits
+from allocator.solvers.decomposition.assignment.extract import member_assignment
 from allocator.solvers.decomposition.assignment.stage import AssignmentSearch
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.recorder import Recorder
@@ -159,3 +160,15 @@ def test_numbers_too_large_hand_on_what_is_known() -> None:
     start = Assignment({(0, 0, 0): 2, (1, 1, 1): 1})
     quick, after = both_parts(instance, COST, start)
     assert quick == after == StageAnswer(start, None, optimal=False)
+
+
+def test_noise_of_a_given_bound_is_not_rounded_up() -> None:
+    """A bound a millionth of a millionth above a whole number does not become the next one."""
+    host = [node("a", capacity={"cpu": 2}, kind="a"), node("b", capacity={"cpu": 9}, kind="b")]
+    instance = build(*host, workloads=[workload("w", 2, {"cpu": 2}, cost={"a": Fraction(1, 3), "b": Fraction(2, 3)})])
+    members = member_assignment(compile_instance(instance, COST))
+    assert members is not None
+    assert members.value(1) == 1
+    assert members.cost(Fraction(1)) == 1
+    assert members.cost(Fraction(1) + Fraction(1, 10**12)) == 1
+    assert members.cost(Fraction(1) + Fraction(1, 1000)) == 2

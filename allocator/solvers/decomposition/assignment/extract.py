@@ -23,6 +23,7 @@ HARMLESS = frozenset(
 
 MAX_JOBS = 3000
 MAX_PAIRS = 150_000
+SLIP = Fraction(1, 10**6)
 LARGEST = 1 << 31  # cost or amount, after dividing by what all have in common
 
 
@@ -43,8 +44,12 @@ class MemberAssignment:
         return self.unit * cost + self.shift
 
     def cost(self, value: Fraction) -> int:
-        """Least cost of a choice that is worth at least so much: a bound of the level as a bound of the cost."""
-        return math.ceil((value - self.shift) / self.unit)
+        """A bound of the level as a bound of the cost, which is a whole number.
+
+        What a floating-point solver may have put on top of a whole number is forgiven, not rounded up.
+        """
+        cost = (value - self.shift) / self.unit
+        return math.ceil(cost - SLIP * max(Fraction(1), abs(cost) / 1000))
 
     def assignment(self, compiled: Compiled, choice: Int64) -> Assignment:
         """A choice as counts."""

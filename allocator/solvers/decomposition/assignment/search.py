@@ -78,7 +78,7 @@ class _Search:
             bound = min(bound, self.found.value)
         if self.found.bound is None or bound > self.found.bound:
             self.found.bound = bound
-            self.found.solver_proof |= solver_proof
+            self.found.solver_proof = solver_proof
             self.on_bound(bound)
 
     def going(self) -> bool:

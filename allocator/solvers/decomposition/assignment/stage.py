@@ -81,7 +81,7 @@ class AssignmentSearch:
         known = None if bound is None else members.cost(bound)
         found = search(
             members.problem,
-            Found(choice, value, known),
+            Found(choice, value, known, solver_proof=known is not None),
             budget,
             threads=threads,
             seed=seed,

@@ -67,7 +67,7 @@ class _Search:
         """Take a better bound."""
         if lower > self.bins.lower:
             self.bins.lower = lower
-            self.bins.solver_proof |= solver_proof
+            self.bins.solver_proof = solver_proof
             self.on_bound(lower)
 
     def offer(self, packing: Int64 | None) -> None:

@@ -13,7 +13,7 @@ from allocator.solvers.base import Assignment
 from allocator.solvers.bounds.patterns.problem import BinPacking, Int64
 from allocator.solvers.support import used_families
 
-__all__ = ["NodePacking", "is_packing_instance", "node_packing"]
+__all__ = ["NodePacking", "is_packing_instance", "node_groups", "node_packing"]
 
 HARMLESS = frozenset(
     {Family.ASSIGNMENT, Family.ELIGIBILITY, Family.SHARES, Family.CAPACITY, Family.RATES, Family.FABRIC}
@@ -72,7 +72,7 @@ def _option(compiled: Compiled, block: int) -> int:
 
 
 def is_packing_instance(compiled: Compiled) -> bool:
-    """Whether the first level counts interchangeable nodes of equal weight and nothing but their capacity limits.
+    """Whether the first level counts nodes and nothing but their own capacities limits who stands together.
 
     Later levels may hold anything that leaves nobody unplaced: what is found is then a start and a bound.
     """
@@ -82,24 +82,26 @@ def is_packing_instance(compiled: Compiled) -> bool:
         return False
     if not used_families(compiled.instance, model) <= HARMLESS or any(w is not None for w in compiled.power_limit):
         return False
-    weights = {node.weight for node in compiled.instance.nodes}
-    if len(weights) != 1 or min(weights) <= 0:
+    if min((node.weight for node in compiled.instance.nodes), default=Fraction(0)) <= 0:
         return False
-    if (np.diff(compiled.first_option) != 1).any() or not compiled.blocks or not compiled.eligible.all():
+    if (np.diff(compiled.first_option) != 1).any() or not compiled.blocks:
         return False
-    return _nodes_alike(compiled) and _small_enough(compiled)
-
-
-def _nodes_alike(compiled: Compiled) -> bool:
-    """Same limits at every node, none elsewhere, same floors on every kind in use."""
     inner = np.ones(compiled.num_domains, dtype=np.bool_)
     inner[compiled.node_domain] = False
     if (compiled.limit[inner] >= 0).any() or (compiled.pool_limit >= 0).any() or compiled.overfull.any():
         return False
-    limits = compiled.limit[compiled.node_domain]
-    kinds = np.unique(compiled.node_kind)
-    floors = compiled.floor[:, kinds]
-    return bool((limits == limits[0]).all()) and bool((floors == floors[:, :1]).all())
+    return bool(compiled.eligible.any(axis=1).all()) and _small_enough(compiled)
+
+
+def node_groups(compiled: Compiled) -> tuple[tuple[int, ...], ...]:
+    """Nodes alike in weight, limits, floors and in who may stand there; in order of their first nodes."""
+    floors = [compiled.floor[:, kind].tobytes() for kind in range(len(compiled.kinds))]
+    groups: dict[tuple[Fraction, bytes, bytes, bytes], list[int]] = {}
+    for node, kind in enumerate(compiled.node_kind.tolist()):
+        limits = compiled.limit[compiled.node_domain[node]].tobytes()
+        key = compiled.instance.nodes[node].weight, limits, floors[kind], compiled.eligible[:, node].tobytes()
+        groups.setdefault(key, []).append(node)
+    return tuple(map(tuple, groups.values()))
 
 
 def _small_enough(compiled: Compiled) -> bool:
@@ -109,7 +111,7 @@ def _small_enough(compiled: Compiled) -> bool:
 
 
 def node_packing(compiled: Compiled) -> NodePacking:
-    """The packing of an instance that is one. Classes of equal demand become one item type."""
+    """The packing of an instance whose nodes are one group. Classes of equal demand become one item type."""
     limit = compiled.limit[compiled.node_domain[0]]
     limited = np.flatnonzero(limit >= 0)
     kind = compiled.node_kind[0]

@@ -93,7 +93,15 @@ class _Search:
             lower, value = self.bins.lower, self.bins.value
             target = lower if attempt % 2 == 0 else max(lower, value - 1)
             self.offer(
-                dive(self.problem, master, target, self.budget, rng=rng if attempt else None, threads=self.threads)
+                dive(
+                    self.problem,
+                    master,
+                    root,
+                    target,
+                    budget=self.budget,
+                    rng=rng if attempt else None,
+                    threads=self.threads,
+                )
             )
             due = attempt + 1 >= DIVES_BEFORE_ENUMERATION and enumerated_for != self.bins.lower
             if due and self.bins.is_open() and not self.budget.exhausted:

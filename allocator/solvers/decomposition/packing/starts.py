@@ -16,13 +16,14 @@ def constructed(problem: BinPacking, budget: Budget, lower: int) -> list[Int64]:
     load = problem.demand @ relative
     weights: Float = load / max(float(load.max()), 1e-12)
     found: list[Int64] = []
-    for key in (relative.max(axis=1), relative @ weights):
-        for best_fit in (False, True):
-            packing = _first_fit(problem, relative, key, budget, best_fit=best_fit)
-            if packing is not None:
-                found.append(packing)
-            if packing is None or len(packing) <= lower:
-                return sorted(found, key=len) or [_next_fit(problem)]
+    largest, weighted = relative.max(axis=1), relative @ weights
+    as_listed = -np.arange(problem.num_types, dtype=np.float64)
+    for key, best_fit in ((largest, False), (largest, True), (weighted, False), (weighted, True), (as_listed, False)):
+        packing = _first_fit(problem, relative, key, budget, best_fit=best_fit)
+        if packing is not None:
+            found.append(packing)
+        if packing is None or len(packing) <= lower:
+            return sorted(found, key=len) or [_next_fit(problem)]
     for weighting in (weights, np.ones_like(weights)):
         greedy = _bin_by_bin(problem, relative, weighting, budget)
         if greedy is None:

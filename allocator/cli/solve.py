@@ -37,6 +37,7 @@ __all__ = ["command"]
 @click.option("--iterations", type=click.IntRange(0), metavar="N", help="Stop after N iterations of a search.")
 @click.option("--warm-start", type=input_file(*PLAN_SUFFIXES), metavar="PLAN", help="Start from this plan.")
 @click.option("-o", "--output", type=output_file(*PLAN_SUFFIXES), metavar="PLAN", help="Write the plan: .json or .csv.")
+@click.option("--report", type=output_file(".html"), metavar="FILE", help="Write a page about the plan: .html.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the summary.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @add_debug
@@ -54,6 +55,7 @@ def command(
     iterations: int | None,
     warm_start: Path | None,
     output: Path | None,
+    report: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -98,6 +100,11 @@ def command(
         document = result_document(result, loaded, str(output) if written else None)
         if output is not None and result.plan is not None:
             write_plan(output, replace(result.plan, result=document), loaded)
+        if report is not None:
+            from allocator.plan.whole import write_whole
+            from allocator.report.html import plan_page
+
+            write_whole(report, plan_page(result, loaded).encode())
     if as_json:
         emit_json(document)
     else:

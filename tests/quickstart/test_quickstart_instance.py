@@ -90,6 +90,8 @@ def test_the_summary_says_what_happened(instance: Instance, result: Result) -> N
     text = summarize(result, instance)
     assert text.startswith("quickstart: proven optimal. All 60 members are placed")
     assert "3 nodes, 2 sleds, 1 rack" in text
+    # no copy has room on the CPUs either (44 of 100 cores), but of accelerators nothing at all is left
+    assert "accelerator runs out first" in text
 
 
 def test_its_tasks_can_be_served_in_full(instance: Instance) -> None:

@@ -23,9 +23,9 @@ def headroom(compiled: Compiled, assignment: Assignment) -> Headroom | None:
     placed = [0] * len(compiled.instance.workloads)
     for (block, _, _), count in assignment.counts.items():
         placed[compiled.blocks[block].workload] += count
-    best: tuple[int, str] | None = None
+    best: tuple[Fraction, str] | None = None
     for total in aggregates(compiled, placed):
-        copies = max(0, total.room // total.demand - 1)
+        copies = Fraction(total.room, total.demand)  # parts of a copy tell which resource is the scarcest
         if best is None or copies < best[0]:
             best = copies, compiled.resources[total.resource]
-    return None if best is None else Headroom(Fraction(best[0]), "bound", best[1])
+    return None if best is None else Headroom(Fraction(max(0, best[0] // 1 - 1)), "bound", best[1])

@@ -40,7 +40,7 @@ def solve(
     instance: Instance,
     model: Model | str | None = None,
     *,
-    method: str = "auto",
+    method: str | Method = "auto",
     time_limit: float | None = 60.0,
     gap: float = 0.0,
     tolerance: float | None = None,
@@ -58,7 +58,7 @@ def solve(
     ----------
     instance : a validated instance.
     model : a model, the name of a shipped one, or None for the one the instance names.
-    method : "auto" or a method's name.
+    method : "auto", a method's name, or a method of your own (``allocator.solvers.base.Method``).
     time_limit : seconds of wall time, building included; None: unlimited. Not used when ``budget`` is given.
     gap : relative gap per level at which to stop; 0 asks for proven optima.
     tolerance : relative tolerance of linearisation; None: the model's own.
@@ -93,7 +93,7 @@ def solve(
     from allocator.solvers.auto import choose
     from allocator.solvers.support import require_support
 
-    solver = choose(method)
+    solver = choose(method) if isinstance(method, str) else method
     require_support(solver, instance, chosen_model)
     recorder.phase("compiling")
     compiled = compile_instance(instance, chosen_model)

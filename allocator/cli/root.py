@@ -11,6 +11,7 @@ __all__ = ["LazyGroup", "cli"]
 COMMANDS = {
     "solve": "Find a plan for an instance.",
     "check": "Check an instance, or a plan for it.",
+    "bench": "Run a benchmark suite into a report folder.",
     "convert": "Convert between file formats.",
     "catalog": "Show the models that come with the package.",
     "schema": "Print the JSON Schema of instance files.",

@@ -45,7 +45,7 @@ def test_enumeration_decides_for_any_prices_with_items_worth_nothing(seed: int) 
             assert len(found.packing) <= bins
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(80))
 @pytest.mark.parametrize("scale", [1, 10**15])
 def test_packings_are_optimal(seed: int, scale: int) -> None:
     problem = random_packing(np.random.default_rng(seed), scale)

@@ -13,7 +13,7 @@ COMMANDS = {
     "check": "Check an instance, or a plan for it.",
     "bench": "Run a benchmark suite into a report folder.",
     "convert": "Convert between file formats.",
-    "catalog": "Show the models that come with the package.",
+    "catalog": "Show the hardware and models that come with it.",
     "schema": "Print the JSON Schema of instance files.",
     "versions": "Print the versions that an answer depends on.",
 }

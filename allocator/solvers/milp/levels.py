@@ -34,13 +34,12 @@ NOISE = Fraction(1, 10**11)  # of the largest coefficient: what summing floats m
 
 @dataclass
 class Progress:
-    """Best assignment so far; true value and bound of each level that was reached; prices of the shares."""
+    """Best assignment so far; true value and bound of each level that was reached."""
 
     compiled: Compiled
     assignment: Assignment | None = None
     reached: list[Fraction] = field(default_factory=list)
     bounds: list[Fraction | None] = field(default_factory=list)
-    prices: dict[tuple[int, str], float] = field(default_factory=dict)
 
     def value(self, index: int) -> Fraction | None:
         """True value of a level at the best assignment."""
@@ -78,7 +77,7 @@ class LevelRun:
         order_teams(self.form, self.matrix, self.solver)
         target = _scaled(objective, self.progress.value(index))
         try:
-            root = strengthen(self.form, self.matrix, self.solver, objective, index, self.budget, target)
+            root = strengthen(self.form, self.matrix, self.solver, objective, index, budget=self.budget, target=target)
         except BudgetExhausted:
             return Stop.TIME_LIMIT
         outcome = with_root_bound(self._optimise(objective, index), root, minimise=objective.minimise)
@@ -126,7 +125,6 @@ class LevelRun:
         plan = optimal_shares(progress.compiled, counts, progress.reached[:index])
         if plan is not None and progress.takes(plan.assignment, index):
             progress.assignment = plan.assignment
-            progress.prices = dict(plan.prices) or progress.prices
         value = progress.value(index)
         if value is None:
             raise InternalError("the solution of the exact model admits no shares")

@@ -60,7 +60,7 @@ def add_node_pairs(form: Formulation, matrix: Matrix, run: HighsRun) -> bool:
                 wanted = [(h, k) for h in here[i] for k in here[j] if h != k or not apart(i, j, h)]
                 first = add_columns(run, len(wanted))
                 products[i, j] = {spot: first + at for at, spot in enumerate(wanted)}
-                _add_margins(form, matrix, rows, products[i, j], here[i], here[j])
+                _add_margins(form, matrix, rows, products[i, j], (here[i], here[j]))
     for i in blocks:
         partners = {j: products[min(i, j), max(i, j)] for j in blocks if (min(i, j), max(i, j)) in products}
         for h, entries in here[i].items():
@@ -83,10 +83,10 @@ def add_node_pairs(form: Formulation, matrix: Matrix, run: HighsRun) -> bool:
 
 
 def _add_margins(
-    form: Formulation, matrix: Matrix, rows: Rows, spots: dict[tuple[int, int], int], first: ByNode, second: ByNode
+    form: Formulation, matrix: Matrix, rows: Rows, spots: dict[tuple[int, int], int], ends: tuple[ByNode, ByNode]
 ) -> None:
     lower = -np.inf if form.compiled.model.may_leave_out else 0.0
-    for side, nodes in enumerate((first, second)):
+    for side, nodes in enumerate(ends):
         for node, entries in nodes.items():
             terms = [(column, 1.0) for spot, column in spots.items() if spot[side] == node]
             terms += [(matrix.columns[id(entry.variable)], -1.0) for entry in entries]

@@ -29,6 +29,7 @@ def strengthen(
     run: HighsRun,
     objective: LevelObjective,
     index: int,
+    *,
     budget: Budget,
     target: float | None,
 ) -> float | None:

@@ -21,7 +21,7 @@ from allocator.solvers.milp.rows import Rows, add_columns, close_columns
 
 __all__ = ["UNKNOWN", "ZERO", "Together", "add_together"]
 
-MAX_PRODUCTS = 30_000  # beyond it, pairs without traffic get no product
+MAX_PRODUCTS = 10_000  # beyond it, pairs without traffic get no product
 MAX_DEFINED = 2_000
 UNKNOWN, ZERO = -1, -2
 

@@ -16,9 +16,9 @@ from allocator.solvers.budget import Limits
 from allocator.solvers.evaluation.use import overdrawn
 from allocator.solvers.milp.build import build
 from allocator.solvers.milp.fabric import node_pairs, together
-from allocator.solvers.milp.fabric.strengthen import strengthen
+from allocator.solvers.milp.fabric.strengthen import strengthen, with_root_bound
 from allocator.solvers.milp.formulation import Formulation
-from allocator.solvers.milp.highs import HighsRun
+from allocator.solvers.milp.highs import HighsRun, Outcome, Stop
 from allocator.solvers.milp.matrix import Matrix, compile_matrix
 from allocator.solvers.quiet import QuietHighs
 from tests.oracle.brute_force import brute_force
@@ -37,7 +37,7 @@ def strengthened(seed: int, model: Model, **arguments: Any) -> tuple[Formulation
     matrix = compile_matrix(form, objectives)
     run = HighsRun(matrix, seed=0, threads=1)
     last = len(objectives) - 1
-    strengthen(form, matrix, run, objectives[last], last, budget, None)
+    strengthen(form, matrix, run, objectives[last], last, budget=budget, target=None)
     return form, matrix, run
 
 
@@ -158,11 +158,20 @@ def test_lazy_definitions_are_separated(monkeypatch: pytest.MonkeyPatch) -> None
         assert [level.bound for level in result.levels] == list(truth.values)
 
 
+def test_the_bound_of_the_relaxation_counts_when_the_search_has_none() -> None:
+    cut_short = Outcome(Stop.TIME_LIMIT, None, None)
+    assert with_root_bound(cut_short, 3.0, minimise=True).bound == 3.0
+    assert with_root_bound(cut_short, None, minimise=True).bound is None
+    worse = Outcome(Stop.TIME_LIMIT, None, -10.0)
+    assert with_root_bound(worse, 3.0, minimise=True).bound == 3.0
+    assert with_root_bound(worse, 3.0, minimise=False).bound == -10.0
+
+
 def test_levels_without_traffic_are_left_alone() -> None:
     budget = Limits(60).start()
     form, objectives = build(compiled(0, PLACED_THEN_TRAFFIC), budget)
     matrix = compile_matrix(form, objectives)
     run = HighsRun(matrix, seed=0, threads=1)
-    strengthen(form, matrix, run, objectives[0], 0, budget, None)
+    strengthen(form, matrix, run, objectives[0], 0, budget=budget, target=None)
     assert run.solver.getNumCol() == len(matrix.column_lower)
     assert run.solver.getNumRow() == len(matrix.row_lower)

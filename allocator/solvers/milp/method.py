@@ -6,6 +6,7 @@ Owns the order of building and solving and the wording of the answer. Must not k
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -24,6 +25,7 @@ from allocator.solvers.milp.levels import LevelRun, Progress
 from allocator.solvers.milp.matrix import compile_matrix
 from allocator.solvers.milp.pair_search import propose
 from allocator.solvers.recorder import Recorder
+from allocator.solvers.shares.optimum import optimal_shares
 
 __all__ = ["MAX_PLACEMENT_VARIABLES", "MilpMethod"]
 
@@ -37,6 +39,7 @@ class _Report:
     """What goes into the answer beside what the levels found."""
 
     progress: Progress
+    budget: Budget
     size: dict[str, int | None] = field(default_factory=lambda: {"variables": None, "constraints": None})
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -57,9 +60,17 @@ class _Report:
             bounds,
             exact,
             self.size,
-            progress.prices,
+            self._prices(),
             self.seconds,
         )
+
+    def _prices(self) -> Mapping[tuple[int, str], float]:
+        """Prices at the final placement, of the first level that can use more: later levels are tied to it."""
+        progress = self.progress
+        if progress.assignment is None or self.budget.exhausted:
+            return {}
+        plan = optimal_shares(progress.compiled, progress.assignment.counts)
+        return {} if plan is None else plan.prices
 
     def infeasible(self) -> Answer:
         """The answer of a model without a solution."""
@@ -67,10 +78,10 @@ class _Report:
         termination = Termination(TerminationReason.INFEASIBLE, "the exact model has no solution")
         return Answer(Status.INFEASIBLE, termination, None, none, none, size=self.size, seconds=self.seconds)
 
-    def unfinished(self, budget: Budget, where: str) -> Answer:
+    def unfinished(self, where: str) -> Answer:
         """The best known when a step did not come to its end."""
-        reason = TerminationReason.INTERRUPTED if budget.interrupted else TerminationReason.TIME_LIMIT
-        if not budget.exhausted:
+        reason = TerminationReason.INTERRUPTED if self.budget.interrupted else TerminationReason.TIME_LIMIT
+        if not self.budget.exhausted:
             reason, where = TerminationReason.CONVERGED, f"{where}: the solver met numerical trouble"
         status = Status.UNKNOWN if self.progress.assignment is None else Status.FEASIBLE
         return self.answer(status, Termination(reason, f"stopped {where}"))
@@ -114,7 +125,7 @@ class MilpMethod:
         gap: float,
     ) -> Answer:
         """Solve level by level. A start is used as MIP start and kept as the first incumbent."""
-        report = _Report(Progress(compiled, start))
+        report = _Report(Progress(compiled, start), budget)
         try:
             began = time.monotonic()
             if start is None:
@@ -127,14 +138,14 @@ class MilpMethod:
             solver = HighsRun(matrix, seed=seed, threads=threads)
             budget.check()
         except BudgetExhausted:
-            return report.unfinished(budget, "while building the model")
+            return report.unfinished("while building the model")
         levels = LevelRun(form, matrix, solver, report.progress, budget, recorder, gap)
         for index, objective in enumerate(objectives):
             stop = levels.solve(objective, index)
             if stop is Stop.INFEASIBLE and index == 0:
                 return report.infeasible()
             if stop is not Stop.OPTIMAL:
-                return report.unfinished(budget, f"at level {index + 1}")
+                return report.unfinished(f"at level {index + 1}")
         return report.finished(gap)
 
 

@@ -93,5 +93,6 @@ def _optimise(
     prices: dict[tuple[int, str], float] = {}
     for row, dual in zip(made.program.rows, found.row_dual, strict=False):
         if row.names is not None:
-            prices[row.names] = max(prices.get(row.names, 0.0), abs(dual) / row.unit)
+            # both directions of a link have one bandwidth: one more unit relaxes both
+            prices[row.names] = prices.get(row.names, 0.0) + abs(dual) / row.unit
     return np.array(found.col_value), float(solver.getInfo().objective_function_value), prices

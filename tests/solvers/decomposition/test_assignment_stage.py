@@ -172,3 +172,9 @@ def test_noise_of_a_given_bound_is_not_rounded_up() -> None:
     assert members.cost(Fraction(1)) == 1
     assert members.cost(Fraction(1) + Fraction(1, 10**12)) == 1
     assert members.cost(Fraction(1) + Fraction(1, 1000)) == 2
+
+
+def test_the_exact_model_gets_less_time_where_jobs_a_node_are_few() -> None:
+    few = compile_instance(build(*hosts(), workloads=[workload("a", 24, {"cpu": 0}, cost=PAID)]), COST)
+    many = compile_instance(build(*hosts(), workloads=[workload("a", 25, {"cpu": 0}, cost=PAID)]), COST)
+    assert 0 < AssignmentSearch().exact_share(few) < AssignmentSearch().exact_share(many) < 1

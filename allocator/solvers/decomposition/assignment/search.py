@@ -21,7 +21,7 @@ from allocator.solvers.decomposition.assignment.problem import AssignmentProblem
 from allocator.solvers.decomposition.assignment.relaxation import Relaxation, relax
 from allocator.solvers.decomposition.assignment.repair import unload
 
-__all__ = ["Found", "quick", "search"]
+__all__ = ["FEW_JOBS", "Found", "quick", "search"]
 
 FEW_JOBS = 12  # an agent: up to here sets of jobs make a much better bound than the relaxation
 MAX_KNAPSACK_CELLS = 50_000_000  # jobs times capacity of an agent

@@ -16,13 +16,15 @@ from allocator.solvers.decomposition.assignment.extract import (
     is_assignment_instance,
     member_assignment,
 )
-from allocator.solvers.decomposition.assignment.search import Found, quick, search
+from allocator.solvers.decomposition.assignment.search import FEW_JOBS, Found, quick, search
 from allocator.solvers.decomposition.programs import fresh_scheduler
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.recorder import Recorder
 
 __all__ = ["AssignmentSearch"]
 
+EXACT_SHARE = 0.5
+EXACT_SHARE_FEW = 0.25  # with few jobs a node
 QUICK_SECONDS = 2.0  # the first part takes that much on thousands of members only
 
 
@@ -34,6 +36,14 @@ class AssignmentSearch:
     def applies(self, compiled: Compiled) -> bool:
         """Whether nothing but the capacities of nodes limits who stands together."""
         return is_assignment_instance(compiled)
+
+    def exact_share(self, compiled: Compiled) -> float:
+        """Share of the time after the first part that the exact model deserves before the search.
+
+        With few jobs a node it proves within that or hardly ever, and the search gains more.
+        """
+        jobs = sum(block.count for block in compiled.blocks)
+        return EXACT_SHARE_FEW if jobs <= FEW_JOBS * compiled.num_nodes else EXACT_SHARE
 
     def run(
         self,

@@ -32,8 +32,8 @@ FAMILIES = {
 }
 GOALS = {GoalId.COST, GoalId.TRAFFIC}
 MAX_CELLS = 2_000_000  # of the largest array of one step
-ROUNDS = 2_000
-IDLE_ROUNDS = 500
+ROUNDS_A_MEMBER = 100
+IDLE_ROUNDS_A_MEMBER = 25
 SHARE_OF_TIME = 0.05
 SAME = 1e-9
 
@@ -152,8 +152,9 @@ def _search(problem: _Problem, budget: Budget, rng: np.random.Generator) -> Int 
     best: Int | None = None
     best_value = np.inf
     idle = 0
-    for number in range(ROUNDS):
-        if idle >= IDLE_ROUNDS or (number and budget.exhausted):
+    num_members = len(problem.cost)
+    for number in range(ROUNDS_A_MEMBER * num_members):
+        if idle >= IDLE_ROUNDS_A_MEMBER * num_members or (number and budget.exhausted):
             break
         fresh = best is None or number % 40 == 0
         placed = _construct(problem, rng) if best is None or fresh else _shake(problem, best, rng)

@@ -9,6 +9,7 @@ from typing import Protocol
 __all__ = ["Event", "Listener", "Recorder"]
 
 MAX_TRACE = 4096
+PHASE = "phase"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Recorder:
         self._elapsed = elapsed
         self._listeners = listeners
         self._trace: list[Event] = []
+        self._stride = 1  # of the events of a level, one in so many is kept
+        self._number = 0  # of the next event in its level
         self._value: float | None = None
         self._bound: float | None = None
 
@@ -44,7 +47,7 @@ class Recorder:
         """Note that a phase begins; ``level`` starts a new level, forgetting incumbent and bound of the last one."""
         if level is not None:
             self._value = self._bound = None
-        self._add("phase", level, text)
+        self._add(PHASE, level, text)
 
     def incumbent(self, level: int, value: float) -> None:
         """Record the value of a better plan at a level."""
@@ -58,15 +61,39 @@ class Recorder:
 
     @property
     def trace(self) -> tuple[Event, ...]:
-        """Events so far, thinned."""
+        """Events so far, thinned evenly; starts of levels, the event before each and the latest are always there."""
         return tuple(self._trace)
 
     def _add(self, kind: str, level: int | None, text: str = "") -> None:
         event = Event(self._elapsed(), kind, level, self._value, self._bound, text)
-        self._trace.append(event)
-        if len(self._trace) > MAX_TRACE:
-            # keep every other event of the older half: its shape stays, its size halves
-            half = len(self._trace) // 2
-            self._trace = self._trace[:half:2] + self._trace[half:]
+        self._keep(event)
         for listener in self._listeners:
             listener(event)
+
+    def _keep(self, event: Event) -> None:
+        """Append an event, in place of the latest one unless that is one of those to keep."""
+        if _starts_level(event):
+            self._number = 0
+        else:
+            if self._number and (self._number - 1) % self._stride:
+                self._trace.pop()
+            self._number += 1
+        self._trace.append(event)
+        if len(self._trace) > MAX_TRACE:
+            self._stride *= 2
+            self._trace = _every_other(self._trace)
+
+
+def _starts_level(event: Event) -> bool:
+    return event.kind == PHASE and event.level is not None
+
+
+def _every_other(events: list[Event]) -> list[Event]:
+    """Every other event of each level, with the first and the last."""
+    kept: list[Event] = []
+    number = 0
+    for event, following in zip(events, [*events[1:], None], strict=True):
+        number = 0 if _starts_level(event) else number + 1
+        if number % 2 == 1 or number == 0 or following is None or _starts_level(following):
+            kept.append(event)
+    return kept

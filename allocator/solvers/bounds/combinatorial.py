@@ -168,9 +168,11 @@ def _peak(compiled: Compiled, goal: Goal) -> Fraction:
         domains = compiled.node_domain
         if goal.at_level is not None:
             domains = np.array([d.index for d in compiled.instance.domains_of(goal.at_level)], dtype=np.int64)
-        covered = sum(int(compiled.end_node[d] - compiled.first_node[d]) for d in domains)
+        covered = np.zeros(compiled.num_nodes, dtype=np.bool_)  # levels may nest: count nodes once
+        for d in domains:
+            covered[compiled.first_node[d] : compiled.end_node[d]] = True
         capacity = compiled.capacity[domains, r]
-        if covered < compiled.num_nodes or (capacity < 0).any() or not capacity.sum():
+        if not covered.all() or (capacity < 0).any() or not capacity.sum():
             continue
         need = sum(w.count * _least_floor(compiled, w.index, r) for w in compiled.instance.workloads)
         best = max(best, Fraction(int(need), int(capacity.sum())))

@@ -84,9 +84,11 @@ def find_cases(suite: Suite, data: Path | None, keep: str | None = None) -> Foun
             skipped.append(f"{entry.pattern} ({entry.format}): no such file in {base}")
         for path in files:
             label = path.relative_to(base).with_suffix("").as_posix() if path.is_relative_to(base) else path.stem
+            if not _matches(label, keep):
+                continue
             if path.name in entry.leave_out:
                 skipped.append(f"{label}: {entry.leave_out[path.name]}")
-            elif _matches(label, keep):
+            else:
                 if taken.setdefault(label, path) != path:
                     raise ArgumentError(f"suite {suite.name}: {label} stands for {taken[label]} and for {path}")
                 cases.append(_read(entry, path, base, label))

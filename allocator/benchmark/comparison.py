@@ -89,7 +89,8 @@ def compare(records_a: Iterable[Record], records_b: Iterable[Record]) -> Compari
     """What changed from a (before) to b (after).
 
     Measures: ``value`` of the first level at confirmed plans; ``solved`` and ``failed``, shares of the runs;
-    ``seconds`` of solved runs. Runs without a confirmed plan or proof count in ``failed`` and are averaged into nothing.
+    ``seconds`` of solved runs. Runs without a confirmed plan or proof count in ``failed`` and are averaged
+    into nothing.
     """
     before, after = _groups(records_a), _groups(records_b)
     changes: list[Change] = []

@@ -120,3 +120,13 @@ def test_two_kinds_are_mixed_and_proven() -> None:
     assert answer.bound == 2 * 2 + 6
     assert answer.assignment is not None
     assert value_of(instance, answer.assignment) == 10
+
+
+def test_a_node_without_any_limit_holds_only_those_that_need_nothing() -> None:
+    hosts = [node("x", kind="bare", weight=Fraction(1)), node("h", capacity={"cpu": 9}, weight=Fraction(3))]
+    for needs, best in (({"cpu": 5}, 3), ({}, 1)):
+        instance = build(*hosts, workloads=[workload("a", 1, needs), workload("b", 4)])
+        answer = run(instance, None, Limits(30).start())
+        assert answer.optimal
+        assert answer.assignment is not None
+        assert value_of(instance, answer.assignment) == answer.bound == best

@@ -13,6 +13,7 @@ from allocator.solvers.quiet import QuietHighs
 
 __all__ = ["Copies"]
 
+UNLIMITED = np.iinfo(np.int64).max
 WEIGHT_SCALE = 1 << 8  # largest resource weight of the surrogate constraint
 
 
@@ -49,7 +50,7 @@ class Copies:
         efficiency = values[types] / np.maximum(surrogate[types], 1)
         order = types[np.argsort(-efficiency, kind="stable")]
         sizes = problem.sizes[order]
-        room = np.where(sizes > 0, problem.capacity // np.maximum(sizes, 1), np.iinfo(np.int64).max).min(axis=1)
+        room = np.where(sizes > 0, problem.capacity // np.maximum(sizes, 1), UNLIMITED).min(axis=1, initial=UNLIMITED)
         item = np.repeat(order, np.minimum(problem.demand[order], room))
         first = np.ones(len(item), dtype=np.bool_)
         first[1:] = item[1:] != item[:-1]
@@ -96,7 +97,7 @@ def _weights(problem: BinPacking, values: Int64, usable: npt.NDArray[np.bool_], 
     )  # fmt: skip
     solver.run()
     duals = np.abs(np.asarray(solver.getSolution().row_dual, dtype=float))
-    if len(duals) != num_resources or not np.isfinite(duals).all() or duals.max() <= 0:
+    if len(duals) != num_resources or not np.isfinite(duals).all() or duals.max(initial=0.0) <= 0:
         return np.ones(num_resources, dtype=np.int64)
     rounded: Int64 = np.rint(duals / duals.max() * WEIGHT_SCALE).astype(np.int64)
     return rounded

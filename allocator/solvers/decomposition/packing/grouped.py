@@ -22,7 +22,8 @@ from allocator.solvers.quiet import QuietHighs
 
 __all__ = ["Bin", "GroupedPacking", "Kind", "Weighed", "pack_groups"]
 
-PRICE_SCALE = 1 << 24  # price of the heaviest node
+PRICE_SCALE = 1 << 24  # price of an item that the dear columns allow: no dual is above it
+DEAR = 2  # cost of covering one unit without a node, in heaviest nodes
 MAX_WEIGHT = 1 << 16
 BEAM = 1000
 MOST_ADDED = 100  # patterns of one group in one round
@@ -76,7 +77,7 @@ class _Master:
             self._solver.addRow(float(units), highspy.kHighsInf, *nothing)
         for kind in packing.kinds:
             self._solver.addRow(-highspy.kHighsInf, float(kind.number), *nothing)
-        dear = 2.0 * max(kind.weight for kind in packing.kinds)
+        dear = float(DEAR) * max(kind.weight for kind in packing.kinds)
         for i in range(len(packing.demand)):
             self._solver.addCol(dear, 0.0, highspy.kHighsInf, 1, np.array([i], np.int32), np.ones(1))
 
@@ -135,7 +136,7 @@ def _weight(packing: GroupedPacking, bins: tuple[Bin, ...]) -> int:
 def _generate(master: _Master, budget: Budget, threads: int) -> int:
     """Add patterns until none improves; the best bound on the way."""
     packing = master.packing
-    scale = PRICE_SCALE // max(kind.weight for kind in packing.kinds)
+    scale = PRICE_SCALE // (DEAR * max(kind.weight for kind in packing.kinds))
     lower = 0
     while True:
         duals = master.duals(budget)

@@ -21,7 +21,7 @@ from allocator.solvers.milp.rows import Rows, add_columns, close_columns
 
 __all__ = ["UNKNOWN", "ZERO", "Together", "add_together"]
 
-MAX_PRODUCTS = 10_000  # beyond it, pairs without traffic get no product
+MAX_PRODUCTS = 10_000  # beyond it the rows cost more time than they are worth
 MAX_DEFINED = 2_000
 UNKNOWN, ZERO = -1, -2
 
@@ -43,7 +43,9 @@ class Together:
 
 
 def add_together(form: Formulation, matrix: Matrix, run: HighsRun) -> Together | None:
-    """Complete the products that the model has to all pairs of members, and add their rows of capacity; None: no pairs.
+    """Complete the products that the model has to all pairs of members, and add their rows of capacity.
+
+    None: there are no pairs, or too many (then only pairs that cannot meet are closed).
 
     Rows: sum_{j != i} w_rj y[i, j, g] <= (C_rg - w_ri) x[i, g] (capacity times presence), y = 0 for two that do not
     fit, y[i, j, g] <= the product "i in g, j placed" where members may be left out.
@@ -73,7 +75,8 @@ def add_together(form: Formulation, matrix: Matrix, run: HighsRun) -> Together |
                         closed.append(int(product[a, b, g]))
                     product[a, b, g] = product[b, a, g] = ZERO
     close_columns(run, closed)
-    _complete(product, run)
+    if not _complete(product, run):
+        return None
     rows = Rows()
     columns = matrix.columns
     for g, domain in enumerate(domains):
@@ -146,15 +149,16 @@ def _known(form: Formulation, matrix: Matrix) -> dict[tuple[int, int, int], int]
     return known
 
 
-def _complete(product: npt.NDArray[np.int64], run: HighsRun) -> None:
-    """A new column for every unknown product, unless they are too many."""
+def _complete(product: npt.NDArray[np.int64], run: HighsRun) -> bool:
+    """A new column for every unknown product; False: they would be too many."""
     size = len(product)
     upper = np.triu(np.ones((size, size), dtype=np.bool_), 1)[:, :, None]
     if upper.sum() * product.shape[2] > MAX_PRODUCTS:
-        return
+        return False
     a, b, g = np.nonzero(upper & (product == UNKNOWN))
     if len(a):
         product[a, b, g] = product[b, a, g] = add_columns(run, len(a)) + np.arange(len(a))
+    return True
 
 
 def _add_placed(form: Formulation, matrix: Matrix, known: dict[tuple[int, int, int], int], rows: Rows) -> None:

@@ -135,7 +135,7 @@ def test_the_relaxation_rises_and_stays_below_the_optimum(matrix: bool) -> None:
 
 
 @pytest.mark.parametrize("matrix", [False, True])
-def test_too_many_products_leave_pairs_without_traffic_alone(
+def test_too_many_products_add_none(
     matrix: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

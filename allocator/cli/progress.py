@@ -81,10 +81,11 @@ class Progress:
             first = event.kind == "incumbent" and self._level not in self._announced
             if first:
                 self._announced.add(self._level)
+            at_once = first or event.kind == "phase"  # phases are few, and what they say is said once
             if self._live or self._stop.is_set():
                 return
             now = time.monotonic()
-            if first or now - self._last >= PLAIN_EVERY:
+            if at_once or now - self._last >= PLAIN_EVERY:
                 self._last = now
                 self._pending = False
                 self._write(self._line() + "\n")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from allocator.errors import InternalError
 from allocator.model.families import Sense
 from allocator.plan.result import TerminationReason, gap_between
+from allocator.solvers.bounds.combinatorial import level_bound
 from allocator.solvers.budget import Budget
 from allocator.solvers.cpsat.engine import SECONDS_A_VARIABLE, Controls, Outcome, run
 from allocator.solvers.cpsat.formulation import Formulation
@@ -100,12 +101,19 @@ def _solve_once(search: Search, value: Linear | None, sense: Sense, index: int) 
         search.reason = TerminationReason.INFEASIBLE
         return False
     if least is not None:
-        search.bounds[index] = sign * Fraction(least)
+        search.bounds[index] = _with_totals(search, sign * Fraction(least), sense, index)
     if not outcome.complete:
         search.reason = _why_stopped(search)
         return False
     _judge(search, value, index)
     return True
+
+
+def _with_totals(search: Search, bound: Fraction, sense: Sense, index: int) -> Fraction:
+    """The better of a bound and what totals alone prove; a search that ended early may know less than they do."""
+    compiled = search.formulation.symbols.compiled
+    simple = level_bound(compiled, compiled.model.levels[index])
+    return max(bound, simple) if sense == "min" else min(bound, simple)
 
 
 def _take_start(search: Search, value: Linear, sign: int) -> None:

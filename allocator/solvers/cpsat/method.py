@@ -11,6 +11,7 @@ from allocator.plan.result import LinearizationCertificate, Status, Termination,
 from allocator.solvers.base import Answer, Assignment, Support
 from allocator.solvers.budget import Budget
 from allocator.solvers.cpsat.refusal import SUPPORT, refuse
+from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.recorder import Recorder
 
 __all__ = ["CpsatMethod"]
@@ -44,6 +45,8 @@ class CpsatMethod:
         MethodRefused : while building, when a scaled number does not fit 64-bit integers.
         """
         self.refuse(compiled)
+        if budget.exhausted:  # before OR-Tools loads, which takes a second
+            return _kept(compiled, start, budget, "before building the model")
         from allocator.solvers.cpsat.coarse import coarse_plans
         from allocator.solvers.cpsat.engine import Controls
         from allocator.solvers.cpsat.formulation import formulate
@@ -51,17 +54,13 @@ class CpsatMethod:
         from allocator.solvers.cpsat.symmetry import order_teams
 
         began = time.monotonic()
-        num_levels = len(compiled.model.levels)
         recorder.phase("build")
         try:
             formulation = formulate(compiled, budget)
             if start is None:
                 order_teams(formulation.symbols)
         except BudgetExhausted as stop:
-            nothing: tuple[Fraction | None, ...] = (None,) * num_levels
-            reason = TerminationReason.INTERRUPTED if budget.interrupted else TerminationReason.TIME_LIMIT
-            termination = Termination(reason, f"while building the model: {stop}")
-            return Answer(Status.UNKNOWN, termination, None, nothing, nothing)
+            return _kept(compiled, start, budget, f"while building the model: {stop}")
         built = time.monotonic()
         search = Search(
             formulation, budget, recorder, Controls(seed, max(1, threads), max(0.0, gap), budget.limits.iterations)
@@ -81,6 +80,15 @@ class CpsatMethod:
             size={"variables": len(builder.variables), "constraints": len(builder.rows) + len(builder.products)},
             seconds={"build": built - began, "solve": time.monotonic() - built},
         )
+
+
+def _kept(compiled: Compiled, start: Assignment | None, budget: Budget, where: str) -> Answer:
+    """The start as it is, when there is no time for more."""
+    nothing: tuple[Fraction | None, ...] = (None,) * len(compiled.model.levels)
+    reason = TerminationReason.INTERRUPTED if budget.interrupted else TerminationReason.TIME_LIMIT
+    status = Status.UNKNOWN if start is None else Status.FEASIBLE
+    claims = nothing if start is None else tuple(level_values(compiled, start))
+    return Answer(status, Termination(reason, where), start, claims, nothing)
 
 
 def _status(found: bool, reason: TerminationReason | None) -> Status:

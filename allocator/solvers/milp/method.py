@@ -13,13 +13,15 @@ from fractions import Fraction
 from allocator.compiled.entities import Compiled
 from allocator.errors import BudgetExhausted, ModelTooLarge
 from allocator.model.families import Family, GoalId
-from allocator.plan.result import LinearizationCertificate, Status, Termination, TerminationReason, gap_between
+from allocator.plan.result import Status, Termination, TerminationReason, gap_between
 from allocator.solvers.base import Answer, Assignment, Support
 from allocator.solvers.budget import Budget
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.evaluation.use import overdrawn
 from allocator.solvers.milp.assignment import num_placement_variables
 from allocator.solvers.milp.build import build
+from allocator.solvers.milp.fabric.curves import bent_links, linearization
+from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun, Stop
 from allocator.solvers.milp.levels import LevelRun, Progress
 from allocator.solvers.milp.matrix import compile_matrix
@@ -40,6 +42,7 @@ class _Report:
 
     progress: Progress
     budget: Budget
+    form: Formulation | None = None
     size: dict[str, int | None] = field(default_factory=lambda: {"variables": None, "constraints": None})
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -51,14 +54,16 @@ class _Report:
         if progress.assignment is not None:
             claims = level_values(progress.compiled, progress.assignment)
         bounds = (*progress.bounds, *(None for _ in range(num_levels)))[:num_levels]
-        exact = LinearizationCertificate(Fraction(0), Fraction(0), "no curve is approximated: the formulation is exact")
+        certificate = None
+        if self.form is not None and progress.assignment is not None:
+            certificate = linearization(self.form, progress.assignment.counts)
         return Answer(
             status,
             termination,
             progress.assignment,
             claims,
             bounds,
-            exact,
+            certificate,
             self.size,
             self._prices(),
             self.seconds,
@@ -78,10 +83,10 @@ class _Report:
         termination = Termination(TerminationReason.INFEASIBLE, "the exact model has no solution")
         return Answer(Status.INFEASIBLE, termination, None, none, none, size=self.size, seconds=self.seconds)
 
-    def unfinished(self, where: str) -> Answer:
+    def unfinished(self, where: str, stop: Stop = Stop.TIME_LIMIT) -> Answer:
         """The best known when a step did not come to its end."""
         reason = TerminationReason.INTERRUPTED if self.budget.interrupted else TerminationReason.TIME_LIMIT
-        if not self.budget.exhausted:
+        if stop is Stop.NUMERICAL and not self.budget.exhausted:
             reason, where = TerminationReason.CONVERGED, f"{where}: the solver met numerical trouble"
         status = Status.UNKNOWN if self.progress.assignment is None else Status.FEASIBLE
         return self.answer(status, Termination(reason, f"stopped {where}"))
@@ -92,6 +97,9 @@ class _Report:
         if all(difference is not None and difference <= SAME for difference in gaps):
             return self.answer(Status.OPTIMAL, Termination(TerminationReason.OPTIMAL, ""))
         detail = f"every level is within the gap of {gap:g}" if gap else "as near as floating point can tell"
+        if not gap and self.form is not None and bent_links(self.form):
+            tolerance = self.progress.compiled.model.linearization.tolerance
+            detail = f"every level is within the linearisation tolerance of {float(tolerance):g}"
         return self.answer(Status.FEASIBLE, Termination(TerminationReason.GAP, detail))
 
 
@@ -102,6 +110,7 @@ class MilpMethod:
     support = Support(
         frozenset(Family) - {Family.SLO},
         frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY},
+        frozenset({"fair", "knee", "table"}),
     )
 
     def refuse(self, compiled: Compiled) -> None:
@@ -132,6 +141,7 @@ class MilpMethod:
                 report.progress.assignment = _first_plan(compiled, budget, recorder, seed)
             recorder.phase("building the exact model")
             form, objectives = build(compiled, budget.portion(BUILD_SHARE))
+            report.form = form
             matrix = compile_matrix(form, objectives)
             report.size = {"variables": len(matrix.column_lower), "constraints": len(matrix.row_lower)}
             report.seconds["build"] = time.monotonic() - began
@@ -145,7 +155,7 @@ class MilpMethod:
             if stop is Stop.INFEASIBLE and index == 0:
                 return report.infeasible()
             if stop is not Stop.OPTIMAL:
-                return report.unfinished(f"at level {index + 1}")
+                return report.unfinished(f"at level {index + 1}", stop)
         return report.finished(gap)
 
 

@@ -44,7 +44,7 @@ def link_uses(situation: Situation) -> Iterator[LinkUse]:
             if bandwidth is None and not offered:
                 continue
             carried = offered if bandwidth is None else goodput(domain.uplink.goodput, bandwidth, offered)
-            yield LinkUse(domain.path, domain.level, direction, offered, granted, bandwidth, carried)
+            yield LinkUse(domain.path, domain.level, direction, offered, granted, bandwidth, carried, carried)
 
 
 def _directions(situation: Situation, domain: int) -> tuple[tuple[str, Fraction, Fraction], ...]:

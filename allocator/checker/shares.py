@@ -34,7 +34,7 @@ def shares(situation: Situation) -> Iterator[Violation]:
 def _ceiling(situation: Situation, batch: Batch, resource: str, floor: int) -> int | None:
     """Largest share; None when nothing limits it."""
     instance = situation.instance
-    if not situation.model.has_rate_goals or resource not in _worked_with(instance.workloads[batch.workload]):
+    if not _may_exceed_floor(situation, instance.workloads[batch.workload], resource):
         return floor
     stated = batch.demand(instance).limits.get(resource)
     if stated is not None:
@@ -47,6 +47,16 @@ def _ceiling(situation: Situation, batch: Batch, resource: str, floor: int) -> i
         if resource in domain.capacity:
             return max(floor, domain.capacity[resource] + (pooled if domain.is_node else 0))
     return None
+
+
+def _may_exceed_floor(situation: Situation, workload: WorkloadClass, resource: str) -> bool:
+    """Whether a share above the floor can pay: for rates, or for a target on the response time."""
+    if situation.model.has_rate_goals:
+        return resource in _worked_with(workload)
+    if workload.slo.p99 is None or not situation.holds(Family.SLO):
+        return False
+    demands = [demand for mode in workload.modes for demand in (mode.default, *mode.by_kind.values())]
+    return any(demand.work.compute.get(resource, 0) > 0 for demand in demands)
 
 
 def _worked_with(workload: WorkloadClass) -> set[str]:

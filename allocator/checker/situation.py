@@ -11,7 +11,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from allocator.checker.flows import Flows, Key
+from allocator.checker.latency import delays_of
 from allocator.checker.rates import class_rates
+from allocator.checker.response import Response, responses_of
 from allocator.checker.standing import Standing, current_standing
 from allocator.checker.traffic import Chains, Traffic, traffic_of
 from allocator.checker.usage import PerDomain, Usage, chains, left_behind, usage_of
@@ -89,6 +91,12 @@ class Situation:
         """Tasks/s of all placed members of each class."""
         traffic = self.traffic if self.holds(Family.FABRIC) else None
         return class_rates(self.instance, self.standing, traffic, limited=self.holds(Family.RATES))
+
+    @cached_property
+    def responses(self) -> tuple[Response, ...]:
+        """Response times of the members of classes with a target or critical ones; link delays count in any model."""
+        delays = delays_of(self.instance, self.standing, self.flows, self.chains)
+        return tuple(responses_of(self.instance, self.standing, delays))
 
     @cached_property
     def moved(self) -> tuple[Move, ...]:

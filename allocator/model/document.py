@@ -92,6 +92,9 @@ def _levels(tree: Mapping[str, Any], problems: Problems) -> tuple[Level, ...]:
             seen.setdefault(goal.id, location)
         if goals:
             levels.append(Level(tuple(goals), slack))
+    if GoalId.P99 in seen and Model("", "", tuple(levels)).may_leave_out_for_p99:
+        message = "members may be left out for it; placed must stand alone in an earlier level, with slack 0"
+        problems.add(seen[GoalId.P99], message, GoalId.P99.value)
     return tuple(levels)
 
 

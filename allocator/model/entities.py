@@ -87,6 +87,21 @@ class Model:
         return GoalId.PLACED in self.goal_ids
 
     @property
+    def may_leave_out_for_p99(self) -> bool:
+        """Whether leaving a member out could improve the goal ``p99`` without worsening an earlier level.
+
+        It cannot where everybody is placed, or where ``placed`` alone is an earlier level that gives nothing away.
+        """
+        if not self.may_leave_out and Family.ASSIGNMENT not in self.ignore:
+            return False
+        for level in self.levels:
+            if GoalId.P99 in {goal.id for goal in level.goals}:
+                break
+            if [goal.id for goal in level.goals] == [GoalId.PLACED] and level.slack.value == 0:
+                return False
+        return GoalId.P99 in self.goal_ids
+
+    @property
     def has_rate_goals(self) -> bool:
         """Whether shares above the floors can pay: only with ``throughput``, ``fairness`` or ``p99``."""
         return bool({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.P99} & set(self.goal_ids))

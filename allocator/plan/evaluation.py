@@ -42,7 +42,10 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class LinkUse:
-    """One direction of an uplink ("up" towards the root). bit/s; ``capacity`` None: unlimited."""
+    """One direction of an uplink ("up" towards the root). bit/s; ``capacity`` None: unlimited.
+
+    ``carried``: what the uplink's goodput curve lets through of the offered load; grants fit below it.
+    """
 
     domain: str
     level: str
@@ -51,11 +54,16 @@ class LinkUse:
     granted: Fraction
     capacity: Fraction | None
     proportional: Fraction | None = None  # what proportional sharing would carry
+    carried: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ClassOutcome:
-    """What became of a class. ``rate``: tasks/s of all placed members; None when the class offers no work."""
+    """What became of a class. ``rate``: tasks/s of all placed members; None when the class offers no work.
+
+    ``p99``: seconds of the worst placed member of a class that has a target or is critical; None for others, when
+    nobody is placed, or when some member's queue would grow without end. ``target``: stated P99, seconds.
+    """
 
     workload: str
     count: int
@@ -63,6 +71,8 @@ class ClassOutcome:
     rate: Fraction | None
     offered: Fraction | None
     moved: int | None  # None without a current plan
+    p99: Fraction | None = None
+    target: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,3 +168,13 @@ def test_congestion_beyond_capacity_and_without_any() -> None:
         )
         evaluation = check(instance, model("congestion"), plan(instance, {"a": ["x", "y"]}))
         assert evaluation.goals[GoalId.CONGESTION] == value
+
+
+def test_a_link_carries_what_its_curve_says_of_the_whole_offered_load() -> None:
+    """Collapse: of 30 offered on 20 it carries 12, however little of it is granted."""
+    curve = Goodput("table", points=((F(1), F(1)), (F(3, 2), F(3, 5))))
+    instance = replace(two_racks(Uplink(bandwidth=F(20), goodput=curve)), teams=(team("t", 1, {"a": 4}, 10),))
+    where: dict[str, list[str | None]] = {"a": ["r/x", "r/x", "r/y", "s/x", None], "b": [None] * 2}
+    assert links(instance, where)["r", "up"].carried == 12
+    assert broken(instance, where, {"t/0": F(2, 5)}) == set()
+    assert broken(instance, where, {"t/0": F(2, 5) + F(1, 10**12)}) == {Family.FABRIC}

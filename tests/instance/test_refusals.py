@@ -9,7 +9,7 @@ import pytest
 
 from allocator.errors import InputError
 from allocator.instance import load_instance
-from tests.instance.documents import base, problems_of, words_of
+from tests.instance.documents import base, instance, problems_of, words_of
 
 
 def a_class(**keys: Any) -> dict[str, Any]:
@@ -232,3 +232,25 @@ def test_many_mistakes_among_many_names_do_not_take_long() -> None:
     flows = [{"from": f"x{i}", "to": "c0", "pattern": "spread", "rate": 1} for i in range(3000)]
     found = problems_of(base(workloads=classes, flows=flows))
     assert len(found) == 3000
+
+
+@pytest.mark.parametrize("slo", [{"p99": "1 s"}, {"critical": True}])
+def test_response_times_need_exactly_one_compute_resource(slo: dict[str, Any]) -> None:
+    """Of the work of one task: named, with the mode and kind where it is not so; not asked of classes without slo."""
+    both = {"cpu": "1 s", "accelerator": "1 s"}
+    changes = {
+        "several compute resources (cpu, accelerator)": {"work": both},
+        "no compute resource": {"work": {"rate": "1/s"}},
+        "they use no compute resource in mode m": {"modes": {"l": {"work": {"cpu": "1 s"}}, "m": {}}},
+        "they use several compute resources (cpu, accelerator) on nodes of kind": {
+            "work": {"cpu": "1 s"},
+            "by_kind": {"k": {"work": {"accelerator": "1 s"}}},
+        },
+    }
+    for words, change in changes.items():
+        topology = [a_node(kind="k", capacity={"cpu": 1})]
+        found = words_of(topology=topology, workloads=[a_class(slo=slo, **change)])
+        assert found.startswith("workloads[0].slo: needs tasks that work on exactly one compute resource")
+        assert words in found
+        instance(topology=topology, workloads=[a_class(**change)])
+    instance(workloads=[a_class(slo=slo, work={"cpu": "1 s", "memory": 1, "residence": "1 s"})])

@@ -1,4 +1,4 @@
-"""Values of the goals, equations (15) to (26): one function each, from the situation alone."""
+"""Values of the goals, equations (15) to (27): one function each, from the situation alone."""
 
 from __future__ import annotations
 

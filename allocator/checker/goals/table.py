@@ -10,6 +10,7 @@ from allocator.checker.goals.load import balance, overload, peak
 from allocator.checker.goals.location import cost, moves, nodes, placed, power
 from allocator.checker.goals.network import congestion, traffic
 from allocator.checker.goals.rate import fairness, throughput
+from allocator.checker.goals.response import p99
 from allocator.checker.situation import Situation
 from allocator.model.entities import Goal
 from allocator.model.families import GoalId
@@ -21,6 +22,7 @@ GOALS: Mapping[GoalId, Callable[[Situation, Goal], Fraction]] = MappingProxyType
         GoalId.PLACED: placed,
         GoalId.THROUGHPUT: throughput,
         GoalId.FAIRNESS: fairness,
+        GoalId.P99: p99,
         GoalId.TRAFFIC: traffic,
         GoalId.COST: cost,
         GoalId.CONGESTION: congestion,

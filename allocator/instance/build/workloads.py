@@ -158,6 +158,23 @@ class Workloads:
             self._book.need(name, value, stated.count, text, at)
         if stated.slo is not None and stated.slo.p99 is not None and not stated.slo.p99:
             self._problems.add((*location, "slo", "p99"), "must be more than 0")
+        self._check_response(stated, modes, location)
+
+    def _check_response(self, stated: WorkloadDocument, modes: list[_ModeParts], location: Location) -> None:
+        """Note a class whose response times are asked for and not defined (models/README.md, equation 13)."""
+        if stated.slo is None or (stated.slo.p99 is None and not stated.slo.critical):
+            return
+        for mode in modes:
+            for kind in sorted(self._topology.kinds) or [""]:
+                work = mode.by_kind.get(kind, mode.default).work
+                found = [name for name, each in work.items() if each > 0 and self._book.role(name) is Role.COMPUTE]
+                if len(found) != 1:
+                    what = f"several compute resources ({', '.join(found)})" if found else "no compute resource"
+                    where = f" in mode {mode.name}" if len(modes) > 1 else ""
+                    where += f" on nodes of kind {kind}" if mode.by_kind else ""
+                    message = f"needs tasks that work on exactly one compute resource; they use {what}{where}"
+                    self._problems.add((*location, "slo"), message)
+                    return
 
     # ------------------------------------------------------------ references
 

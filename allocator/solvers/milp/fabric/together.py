@@ -6,15 +6,16 @@ many are left to separation (``separation.py``). Must not know how a flow is pri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from allocator.solvers.milp.fabric.room import domain_room, entries_in, floor_of, least_floors, times_presence
-from allocator.solvers.milp.formulation import Formulation
+from allocator.solvers.milp.formulation import Entry, Formulation
 from allocator.solvers.milp.highs import HighsRun
 from allocator.solvers.milp.matrix import Matrix
 from allocator.solvers.milp.rows import Rows, add_columns, close_columns
@@ -81,20 +82,10 @@ def add_together(form: Formulation, matrix: Matrix, run: HighsRun) -> Together |
     columns = matrix.columns
     for g, domain in enumerate(domains):
         for a in range(len(blocks)):
-            if not here[a][g]:
-                continue
             form.budget.check()
-            partners = [b for b in range(len(blocks)) if product[a, b, g] >= 0]
-            for r in np.nonzero(room[domain] >= 0)[0]:
-                weights = {int(product[a, b, g]): int(least[b][g][r]) for b in partners}  # type: ignore[index]
-                left = {
-                    columns[id(e.variable)]: int(room[domain, r]) - int(floor_of(form.compiled, e)[r])
-                    for e in here[a][g]
-                }
-                made = times_presence(weights, left)
-                if made is not None:
-                    terms = [*made[0].items(), *((column, -coef) for column, coef in made[1].items())]
-                    rows.add(((column, float(coef)) for column, coef in terms), 0.0)
+            weights = [(int(product[a, b, g]), least[b][g]) for b in range(len(blocks)) if product[a, b, g] >= 0]
+            if weights:
+                _add_capacity(form, rows, matrix, room[domain], (here[a][g], weights))
     _add_placed(form, matrix, known, rows)
     present = tuple(
         tuple(tuple(columns[id(entry.variable)] for entry in entries) for entries in of_member) for of_member in here
@@ -136,6 +127,24 @@ def _add_definitions(together: Together, known: set[int], rows: Rows) -> None:
             rows.add([(column, 1.0), *((c, -1.0) for c in first)], 0.0)
             rows.add([(column, 1.0), *((c, -1.0) for c in second)], 0.0)
             rows.add([*((c, 1.0) for c in (*first, *second)), (column, -1.0)], 1.0)
+
+
+def _add_capacity(
+    form: Formulation,
+    rows: Rows,
+    matrix: Matrix,
+    room: npt.NDArray[np.int64],
+    member: tuple[Sequence[Entry], Sequence[tuple[int, Any]]],
+) -> None:
+    """Capacity of a domain times a member's presence: its entries there; column and least floors of each partner."""
+    entries, partners = member
+    columns = matrix.columns
+    for r in np.nonzero(room >= 0)[0]:
+        left = {columns[id(e.variable)]: int(room[r]) - int(floor_of(form.compiled, e)[r]) for e in entries}
+        made = times_presence({column: int(floors[r]) for column, floors in partners}, left)
+        if made is not None:
+            terms = [*made[0].items(), *((column, -coef) for column, coef in made[1].items())]
+            rows.add(((column, float(coef)) for column, coef in terms), 0.0)
 
 
 def _known(form: Formulation, matrix: Matrix) -> dict[tuple[int, int, int], int]:

@@ -248,7 +248,8 @@ class _Reader:
         except (QuantityError, TypeError, AttributeError):
             self._add(at, value, "must be a number")
             return Fraction(1)
-        if (low is not None and number < low) or (high is not None and number > high):
+        least, most = (None if edge is None else Fraction(repr(edge)) for edge in (low, high))
+        if (least is not None and number < least) or (most is not None and number > most):
             self._add(at, value, f"must be from {low:g} to {high:g}")
         return number
 

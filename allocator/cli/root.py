@@ -12,6 +12,7 @@ COMMANDS = {
     "solve": "Find a plan for an instance.",
     "check": "Check an instance, or a plan for it.",
     "bench": "Run a benchmark suite into a report folder.",
+    "report": "Make a page of a report folder.",
     "convert": "Convert between file formats.",
     "catalog": "Show the hardware and models that come with it.",
     "schema": "Print the JSON Schema of instance files.",

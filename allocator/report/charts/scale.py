@@ -40,7 +40,7 @@ def linear(values: Sequence[float], start: float, end: float, *, most: int = 5, 
         high = low + (abs(low) * 0.1 or 1.0)
     step = _round_step((high - low) / most)
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
-    ticks = tuple(index * step for index in range(first, last + 1))
+    ticks = tuple(float(f"{index * step:.12g}") for index in range(first, last + 1))
     return Scale(ticks[0], ticks[-1], start, end, ticks)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from allocator.compiled.entities import Compiled
-from allocator.errors import InternalError, MethodRefused
+from allocator.errors import InternalError, MethodRefused, ModelTooLarge
 from allocator.model.families import Family, GoalId
 from allocator.plan.result import Status, Termination, TerminationReason
 from allocator.solvers.base import Answer, Assignment, Method, Support
@@ -27,7 +27,6 @@ from allocator.solvers.support import require_support, used_families
 __all__ = ["AutoMethod", "choose"]
 
 STAGE_SHARE = 0.6  # of the time, for a stage before the exact model
-EXACT_SHARE = 0.5  # of the time left, for the exact model when a stage can search on after it
 
 
 def choose(name: str) -> Method:
@@ -39,7 +38,11 @@ class AutoMethod:
     """Greedy start, then stages that know the structure, then the exact model unless it is too large."""
 
     name = "auto"
-    support = Support(frozenset(Family) - {Family.SLO}, frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY})
+    support = Support(
+        frozenset(Family) - {Family.SLO},
+        frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY},
+        frozenset({"fair", "knee", "table"}),
+    )
 
     def refuse(self, compiled: Compiled) -> None:
         """Any size is welcome."""
@@ -66,10 +69,13 @@ class AutoMethod:
             )
             if known.optimal and len(compiled.model.levels) == 1:
                 return _proven(compiled, known, stage.name)
-        later = isinstance(stage, AssignmentSearch) and len(compiled.model.levels) == 1
-        answer = _with_bound(run.exact(known.assignment, budget.portion(EXACT_SHARE) if later else budget), known)
-        if isinstance(stage, AssignmentSearch) and later and answer.status is Status.FEASIBLE and not budget.exhausted:
-            known = stage.run_after(
+        searching = stage if isinstance(stage, AssignmentSearch) and len(compiled.model.levels) == 1 else None
+        share = budget if searching is None else budget.portion(searching.exact_share(compiled))
+        answer = _with_bound(run.exact(known.assignment, share), known)
+        near_enough = bool(gap) and answer.termination.reason is TerminationReason.GAP
+        unproven = answer.status is Status.FEASIBLE and not near_enough
+        if searching is not None and unproven and not budget.exhausted:
+            known = searching.run_after(
                 compiled,
                 budget=budget,
                 recorder=recorder,
@@ -78,7 +84,7 @@ class AutoMethod:
                 seed=seed,
                 threads=threads,
             )
-            answer = _after(compiled, answer, known, stage.name, budget)
+            answer = _after(compiled, answer, known, searching.name, budget)
         if answer.termination.reason is TerminationReason.GAP and not gap:
             answer = run.settle(answer)
         return _with_totals(compiled, answer)
@@ -96,13 +102,24 @@ class _Run:
     gap: float
 
     def exact(self, start: Assignment | None, budget: Budget) -> Answer:
-        """The exact model, or the start as it is where the model is too large."""
-        milp = method_named("milp")
+        """The exact model, in integers where floats refuse it, or the start as it is where it is too large for both."""
+        milp, cpsat = method_named("milp"), method_named("cpsat")
         try:
             milp.refuse(self.compiled)
-        except MethodRefused as refusal:
+            return self._by(milp, start, budget)
+        except ModelTooLarge as refusal:
             return _kept(self.compiled, start, self.budget, str(refusal))
-        return milp.solve(
+        except MethodRefused as refusal:
+            why = str(refusal)
+        try:
+            require_support(cpsat, self.compiled.instance, self.compiled.model)
+            cpsat.refuse(self.compiled)
+            return self._by(cpsat, start, budget)
+        except MethodRefused:
+            return _kept(self.compiled, start, self.budget, why)
+
+    def _by(self, method: Method, start: Assignment | None, budget: Budget) -> Answer:
+        return method.solve(
             self.compiled,
             budget=budget,
             recorder=self.recorder,
@@ -118,15 +135,7 @@ class _Run:
         try:
             require_support(method, self.compiled.instance, self.compiled.model)
             method.refuse(self.compiled)
-            found = method.solve(
-                self.compiled,
-                budget=self.budget,
-                recorder=self.recorder,
-                start=answer.assignment,
-                seed=self.seed,
-                threads=self.threads,
-                gap=self.gap,
-            )
+            found = self._by(method, answer.assignment, self.budget)
         except MethodRefused:
             return answer
         return found if found.status is Status.OPTIMAL else answer
@@ -177,9 +186,12 @@ def first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int
     greedy = method_named("greedy")
     if not used_families(compiled.instance, compiled.model) <= greedy.support.families:
         return None
-    answer = greedy.solve(
-        compiled, budget=budget.portion(0.5), recorder=recorder, start=None, seed=seed, threads=1, gap=0.0
-    )
+    try:
+        answer = greedy.solve(
+            compiled, budget=budget.portion(0.5), recorder=recorder, start=None, seed=seed, threads=1, gap=0.0
+        )
+    except MethodRefused:  # numbers too far apart to share by floats
+        return None
     found = answer.assignment
     if found is None:
         return None

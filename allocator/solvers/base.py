@@ -50,10 +50,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Families and goals a method handles."""
+    """Families, goals and goodput curves a method handles."""
 
     families: frozenset[Family]
     goals: frozenset[GoalId]
+    curves: frozenset[str] = frozenset({"fair"})
 
 
 class Method(Protocol):

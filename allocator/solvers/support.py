@@ -45,7 +45,8 @@ def require_support(method: Method, instance: Instance, model: Model) -> None:
     used = used_families(instance, model)
     lacking = [str(family) for family in Family if family in used - method.support.families]
     lacking += [str(goal) for goal in GoalId if goal in set(model.goal_ids) - method.support.goals]
-    bent = {d.uplink.goodput.curve for d in instance.domains if d.uplink is not None} - {"fair"}
+    curves = {domain.uplink.goodput.curve for domain in instance.domains if domain.uplink is not None}
+    bent = curves - method.support.curves
     if bent and Family.FABRIC in used:
         lacking.append(f"fabric (goodput curve {', '.join(sorted(bent))})")
     if instance.services:

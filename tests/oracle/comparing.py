@@ -62,7 +62,9 @@ def disagreement(result: Result, truth: Truth, model: Model) -> str | None:
         return f"feasible with {_shown(truth.values)}, but the method says {result.status}: {result.termination}"
     found = [level.value for level in result.levels]
     if len(found) != len(model.levels) or not all(
-        same(value, true) or (level is not model.levels[-1] and _within_slack(level, value, true))
+        same(value, true)
+        or (level is not model.levels[-1] and _within_slack(level, value, true))
+        or (result.status is Status.FEASIBLE and _within_noise(result, level, value, true))
         for level, value, true in zip(model.levels, found, truth.values, strict=True)
     ):
         return f"optimum {_shown(truth.values)}, the method found {_shown(found)}"
@@ -76,7 +78,7 @@ def _proven_but_for_floats(result: Result, model: Model) -> bool:
     """Whether a plan with continuous shares misses its bounds by a float's error only, slack given away aside."""
     if result.status is not Status.FEASIBLE or result.termination.reason is not TerminationReason.GAP:
         return False
-    if not model.has_rate_goals:  # large numbers cancel in a goal: the value must be exact all the same
+    if not model.has_rate_goals:  # large numbers cancel in a goal
         return {GoalId.BALANCE, GoalId.OVERLOAD} & set(model.goal_ids) != set()
     binding = [level for level in result.levels if level.level.slack.value == 0 or level is result.levels[-1]]
     return all(
@@ -85,6 +87,15 @@ def _proven_but_for_floats(result: Result, model: Model) -> bool:
         and abs(level.value - level.bound) <= SHARED * max(1, abs(level.value))
         for level in binding
     )
+
+
+def _within_noise(result: Result, level: Level, value: Fraction | None, true: Fraction | float) -> bool:
+    """Whether a value is worse than the truth by no more than floats resolve of the numbers that cancel in it."""
+    if value is None or result.evaluation is None:
+        return False
+    largest = max((use.capacity for use in result.evaluation.uses), default=Fraction(0))
+    worse = value - Fraction(true) if level.sense == "min" else Fraction(true) - value
+    return 0 <= worse <= Fraction(SHARED) * largest
 
 
 def _within_slack(level: Level, value: Fraction | None, true: Fraction | float) -> bool:

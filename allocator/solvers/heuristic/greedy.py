@@ -32,7 +32,11 @@ class GreedyMethod:
     """One constructive pass. Has no bound; refuses rules that one pass cannot promise to keep."""
 
     name = "greedy"
-    support = Support(frozenset(Family) - UNSUPPORTED, frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY})
+    support = Support(
+        frozenset(Family) - UNSUPPORTED,
+        frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY},
+        frozenset({"fair", "knee", "table"}),
+    )
 
     def refuse(self, compiled: Compiled) -> None:
         """Any size is welcome."""
@@ -132,7 +136,10 @@ class _Pass:
     def _size(self, workload: int) -> float:
         """Largest least floor over the whole capacity, memory first among equals."""
         options = list(self.compiled.options_of(workload))
-        least = self.compiled.floor[options].min(axis=(0, 1))
+        floors = self.compiled.floor[options]
+        if not floors.size:  # no node, or no resource
+            return 0.0
+        least = floors.min(axis=(0, 1))
         return float((least / self.total).max(initial=0.0))
 
     def place_unit(self, unit: list[int] | GangUnit) -> bool:

@@ -186,8 +186,6 @@ class HighsRun:
             if np.isfinite(bound) and (bound > best[1] if minimise else bound < best[1]):
                 best[1] = bound
                 on_bound(bound)
-            if stop.is_set():
-                event.data_in.user_interrupt = True
 
         def interrupt(event: Any) -> None:
             if stop.is_set():
@@ -197,7 +195,7 @@ class HighsRun:
         subscriptions = (
             (solver.cbMipImprovingSolution, improving),
             (solver.cbMipLogging, progress),
-            (solver.cbMipInterrupt, progress),
+            (solver.cbMipInterrupt, interrupt),  # fires in sub-MIPs too: their bounds are not ours
             (solver.cbSimplexInterrupt, interrupt),
             (solver.cbIpmInterrupt, interrupt),
         )

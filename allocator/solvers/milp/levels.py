@@ -13,12 +13,14 @@ import numpy as np
 
 from allocator.compiled.entities import Compiled
 from allocator.errors import BudgetExhausted, InternalError
+from allocator.plan.result import gap_between
 from allocator.solvers.base import Assignment
 from allocator.solvers.budget import Budget
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.milp.build import LevelObjective
 from allocator.solvers.milp.columns import read_counts, start_values
 from allocator.solvers.milp.cuts import broken_rows, forbid
+from allocator.solvers.milp.fabric.curves import refine
 from allocator.solvers.milp.fabric.strengthen import strengthen, with_root_bound
 from allocator.solvers.milp.fabric.team_order import order_teams
 from allocator.solvers.milp.formulation import Formulation
@@ -80,14 +82,18 @@ class LevelRun:
             root = strengthen(self.form, self.matrix, self.solver, objective, index, budget=self.budget, target=target)
         except BudgetExhausted:
             return Stop.TIME_LIMIT
-        outcome = with_root_bound(self._optimise(objective, index), root, minimise=objective.minimise)
-        if outcome.solution is None:
-            if outcome.stop is Stop.INFEASIBLE and index > 0:
-                return Stop.NUMERICAL  # the level before has a solution: floats lost it
+        while True:
+            outcome = with_root_bound(self._optimise(objective, index), root, minimise=objective.minimise)
+            if outcome.solution is None:
+                if outcome.stop is Stop.INFEASIBLE and index > 0:
+                    return Stop.NUMERICAL  # the level before has a solution: floats lost it
+                self._note_bound(objective, index, outcome)
+                return outcome.stop
             self._note_bound(objective, index, outcome)
-            return outcome.stop
-        self._note_bound(objective, index, outcome)
-        value = self._take(read_counts(self.form, self.matrix, outcome.solution), index)
+            counts = read_counts(self.form, self.matrix, outcome.solution)
+            value = self._take(counts, index)
+            if outcome.stop is not Stop.OPTIMAL or not self._bends_too_far(index, value, counts):
+                break
         self._settle_bound(objective, index, value)
         if outcome.stop is Stop.OPTIMAL:
             self._bind(objective, index, value)
@@ -128,16 +134,15 @@ class LevelRun:
         value = progress.value(index)
         if value is None:
             raise InternalError("the solution of the exact model admits no shares")
-        progress.reached.append(value)
+        progress.reached[index:] = [value]
         self.recorder.incumbent(index, float(value))
         return value
 
     def _note_bound(self, objective: LevelObjective, index: int, outcome: Outcome) -> None:
         bounds = self.progress.bounds
-        if len(bounds) > index:
-            return
+        known = bounds[index] if len(bounds) > index else None
+        bounds[index:] = [known]
         if outcome.bound is None:
-            bounds.append(None)
             return
         scaled = outcome.bound
         if objective.step:
@@ -145,10 +150,23 @@ class LevelRun:
             slip = 1e-6 * max(1.0, abs(scaled) * 1e-3)
             whole = math.ceil(scaled - slip) if objective.minimise else math.floor(scaled + slip)
             # a constant outside the lattice cannot be: the step divides it
-            bounds.append(objective.scale * whole + objective.constant)
+            found = objective.scale * whole + objective.constant
         else:
             worse = -objective.noise if objective.minimise else objective.noise
-            bounds.append(objective.scale * Fraction(scaled) + objective.constant + worse)
+            found = objective.scale * Fraction(scaled) + objective.constant + worse
+        tighter = max if objective.minimise else min
+        bounds[index] = found if known is None else tighter(known, found)
+
+    def _bends_too_far(self, index: int, value: Fraction, counts: dict[tuple[int, int, int], int]) -> bool:
+        """Whether tangents left more than the tolerance between value and bound, and new ones were added for it."""
+        gap = gap_between(value, self.progress.bounds[index])
+        tolerance = self.form.compiled.model.linearization.tolerance
+        if gap is None or gap <= tolerance or self.budget.exhausted:
+            return False
+        tangents = refine(self.form, counts)
+        for row, bound in tangents:
+            self.solver.add_row(-np.inf, bound, row)
+        return bool(tangents)
 
     def _settle_bound(self, objective: LevelObjective, index: int, value: Fraction) -> None:
         """A bound that differs from the value by summing floats alone is the value."""

@@ -12,10 +12,16 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from allocator.errors import MethodRefused
 from allocator.solvers.milp.build import LevelObjective
 from allocator.solvers.milp.formulation import Formulation
 
 __all__ = ["Matrix", "compile_matrix"]
+
+# HiGHS: options large_matrix_value, small_matrix_value, infinite_bound and infinite_cost
+LARGEST_VALUE = 1e15
+SMALLEST_VALUE = 1e-9
+LARGEST_LIMIT = 1e19
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,13 @@ class Matrix:
 
 
 def compile_matrix(form: Formulation, objectives: list[LevelObjective]) -> Matrix:
-    """Lay out the stated rows and objectives."""
+    """Lay out the stated rows and objectives.
+
+    Raises
+    ------
+    MethodRefused
+        Numbers are beyond what floating point can tell apart.
+    """
     num_columns = len(form.variables)
     lengths = np.fromiter((len(row.columns) for row in form.rows), dtype=np.int64, count=len(form.rows))
     total = int(lengths.sum())
@@ -53,7 +65,7 @@ def compile_matrix(form: Formulation, objectives: list[LevelObjective]) -> Matri
     for level, objective in zip(dense, objectives, strict=True):
         for coef, variable in zip(objective.terms.coefs, objective.terms.variables, strict=True):
             level[variable.column] = float(Fraction(coef) / objective.scale)
-    return Matrix(
+    matrix = Matrix(
         indptr=indptr,
         indices=rows[by_column],
         values=values[by_column],
@@ -66,3 +78,19 @@ def compile_matrix(form: Formulation, objectives: list[LevelObjective]) -> Matri
         columns={id(variable): variable.column for variable in form.variables},
         row_parts=tuple(row.part for row in form.rows),
     )
+    _require_range(matrix)
+    return matrix
+
+
+def _require_range(matrix: Matrix) -> None:
+    """Raise ``MethodRefused`` for numbers that a solver in floating point would refuse, drop or take for infinity."""
+    sizes = np.abs(matrix.values[matrix.values != 0])
+    parts = (matrix.objectives.ravel(), matrix.row_lower, matrix.row_upper, matrix.column_lower, matrix.column_upper)
+    limits = np.abs(np.concatenate(parts))
+    limits = limits[np.isfinite(limits)]
+    too_large = max(float(sizes.max(initial=0.0)) / LARGEST_VALUE, float(limits.max(initial=0.0)) / LARGEST_LIMIT) > 1
+    if too_large or float(sizes.min(initial=1.0)) <= SMALLEST_VALUE:
+        raise MethodRefused(
+            "method milp computes in floating point, and the sizes of the numbers of this instance are too far apart "
+            "for it: state amounts, rates, costs or weights of more similar size, or use --method cpsat"
+        )

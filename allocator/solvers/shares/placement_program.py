@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from allocator.compiled.entities import Compiled
 from allocator.model.families import Family
+from allocator.solvers.evaluation.links import carried
 from allocator.solvers.evaluation.loads import FlowCrossings, FlowKey, flow_crossings, flow_keys
 from allocator.solvers.evaluation.use import Counts, domain_use, node_use
 from allocator.solvers.shares.program import Program, base_unit, unit_of
@@ -172,12 +173,10 @@ def _add_fabric(made: PlacementProgram) -> None:
             for spot in spots[block]:
                 made.program.at_most({made.rate[spot]: 1.0, theta: -float(offered * made.counts[spot])}, 0.0)
     for domain in compiled.instance.domains:
-        bandwidth = domain.uplink.bandwidth if domain.uplink else None
-        if bandwidth is not None:
-            for side in ("up", "down"):
-                _add_link(made, domain.index, bandwidth, side, "bandwidth")
-        if domain.internal is not None:
-            _add_link(made, domain.index, domain.internal, "met", "internal")
+        for side, name in (("up", "bandwidth"), ("down", "bandwidth"), ("met", "internal")):
+            limit = carried(domain, made.flows, side)
+            if limit is not None:
+                _add_link(made, domain.index, limit, side, name)
 
 
 def _add_link(made: PlacementProgram, domain: int, bandwidth: Fraction, side: str, name: str) -> None:

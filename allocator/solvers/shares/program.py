@@ -13,7 +13,7 @@ import highspy
 import numpy as np
 
 from allocator.compiled.entities import Compiled
-from allocator.errors import InternalError
+from allocator.errors import MethodRefused
 from allocator.solvers.quiet import QuietHighs
 
 __all__ = ["Program", "Row"]
@@ -67,7 +67,10 @@ class Program:
         lp.a_matrix_.index_ = np.array([c for row in self.rows for c in row.terms], dtype=np.int32)
         lp.a_matrix_.value_ = np.array([v for row in self.rows for v in row.terms.values()], dtype=np.float64)
         if highs.passModel(lp) == highspy.HighsStatus.kError:
-            raise InternalError("HiGHS refused the share program")
+            raise MethodRefused(
+                "shares are computed in floating point, and the sizes of the numbers of this instance are too far apart "
+                "for it: state amounts, rates or weights of more similar size, or use --method cpsat"
+            )
         return highs
 
 

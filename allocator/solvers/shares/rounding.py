@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
+from allocator.solvers.evaluation.links import carried
 from allocator.solvers.evaluation.loads import FlowCrossings, FlowKey
 from allocator.solvers.evaluation.use import domain_use, node_use
 from allocator.solvers.shares.placement_program import PlacementProgram
@@ -103,13 +104,13 @@ def _take(made: PlacementProgram, shares: Shares, domain: int, r: int, excess: i
 
 def _give_back_grants(compiled: Compiled, flows: list[FlowCrossings], theta: dict[FlowKey, Fraction]) -> None:
     for domain in compiled.instance.domains:
-        bandwidth = domain.uplink.bandwidth if domain.uplink else None
-        for side, carried in (("up", bandwidth), ("down", bandwidth), ("met", domain.internal)):
-            if carried is None:
+        for side in ("up", "down", "met"):
+            limit = carried(domain, flows, side)
+            if limit is None:
                 continue
             crossing = [flow for flow in flows if getattr(flow, side).get(domain.index) and flow.key in theta]
             load = sum((theta[f.key] * f.rate * getattr(f, side)[domain.index] for f in crossing), Fraction(0))
-            if load > carried:
+            if load > limit:
                 for flow in crossing:
-                    scaled = theta[flow.key] * carried / load
+                    scaled = theta[flow.key] * limit / load
                     theta[flow.key] = Fraction(math.floor(scaled * THETA_DIGITS), THETA_DIGITS)

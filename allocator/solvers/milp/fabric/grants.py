@@ -7,6 +7,7 @@ from typing import Any
 
 from allocator.compiled.entities import GroupTraffic, PairTraffic, TeamTraffic
 from allocator.model.families import Family
+from allocator.solvers.milp.fabric.curves import add_curve
 from allocator.solvers.milp.fabric.loads import (
     class_size,
     class_unary,
@@ -46,7 +47,11 @@ def add_grants(form: Formulation) -> None:
         bandwidth = domain.uplink.bandwidth if domain.uplink else None
         if bandwidth is not None:
             for direction in ("up", "down"):
-                form.at_most(PART, _granted(form, thetas, domain.index, direction), bandwidth)
+                granted = _granted(form, thetas, domain.index, direction)
+                if domain.uplink is None or domain.uplink.goodput.curve == "fair":
+                    form.at_most(PART, granted, bandwidth)
+                else:
+                    add_curve(form, domain, direction, granted)
         if domain.internal is not None:
             inside = Terms()
             for key, theta in thetas.items():

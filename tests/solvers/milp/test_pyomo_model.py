@@ -35,10 +35,9 @@ def optimum(instance: object, goals: Model, level: int = 0) -> float | None:
     return float(pyo.value(made.objective))
 
 
-@pytest.mark.parametrize("block", range(3))
-def test_pyomos_optimum_of_the_first_level_is_that_of_trying_everything(block: int) -> None:
+def test_pyomos_optimum_of_the_first_level_is_that_of_trying_everything() -> None:
     compared = infeasible = 0
-    for seed in range(block, 90, 3):
+    for seed in range(90):
         case = random_case(seed)
         if "gib" in case.features:
             continue  # large numbers need the exact cuts of the method itself
@@ -57,8 +56,8 @@ def test_pyomos_optimum_of_the_first_level_is_that_of_trying_everything(block: i
         value = truth.values[0]
         assert same(found, float(value) if isinstance(value, Fraction) else value), f"seed {seed}"
         compared += 1
-    assert compared > 10
-    assert infeasible > 0
+    assert compared > 40
+    assert infeasible > 5
 
 
 def test_rows_are_named_by_family_and_every_level_can_be_the_objective() -> None:

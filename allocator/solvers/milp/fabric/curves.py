@@ -1,21 +1,21 @@
 """Goodput curves other than ``fair`` (equation 7): granted load below the curve at the offered load.
 
 Concave curves by tangents, a relaxation that is refined at the loads of the plans found; tables of any other shape
-exactly, by incremental binaries (Markowitz and Manne 1957).
+exactly, with binaries only where they are not concave.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 
 from allocator.instance.entities import Domain
 from allocator.linearization.approximate import outer, tangents
-from allocator.linearization.functions import Function, Shape
+from allocator.linearization.encodings import Encoding, Relation, incremental
+from allocator.linearization.functions import Function
 from allocator.linearization.pieces import Certificate, Segment
+from allocator.linearization.polyline import Table
 from allocator.plan.result import LinearizationCertificate
 from allocator.solvers.evaluation.links import curve_of, offered
 from allocator.solvers.evaluation.loads import flow_crossings
@@ -70,31 +70,48 @@ def add_curve(form: Formulation, domain: Domain, side: str, granted: Terms) -> N
     if not load or not most:
         return
     function = curve_of(uplink.goodput)
-    vertices = function.vertices(Fraction(0), most)
-    if function.shape is Shape.CONCAVE and vertices is not None:
-        for line in _lines([(x, function.value(x).lower) for x in vertices]):
-            row = Terms().extend(granted).extend(load, -line.slope)
-            form.at_most(PART, row, line.intercept * uplink.bandwidth)
-    elif function.shape is Shape.CONCAVE:
-        tolerance = max(form.compiled.model.linearization.tolerance, FIRST_TOLERANCE)
-        pieces = outer(function, ZERO, most, tolerance)
-        link = BentLink(
-            domain.index,
-            side,
-            uplink.bandwidth,
-            function,
-            most,
-            granted.copy(),
-            load.copy(),
-            pieces.certificate,
-            list(pieces.segments),
-        )
-        bent_links(form).append(link)
-        for segment in pieces.segments:
-            form.at_most(PART, link.terms(segment), segment.intercept)
-    elif vertices is not None:
-        goodput = _incremental(form, load, uplink.bandwidth, [(x, function.value(x).lower) for x in vertices])
-        form.at_most(PART, granted.copy().extend(goodput, -1), 0)
+    if isinstance(function, Table):
+        line = function.polyline(most)
+        bound = incremental(line, "load", "granted", "", Relation.AT_MOST)  # no binary where the curve is concave
+        share = 1 / uplink.bandwidth
+        _state(form, bound, {"load": Terms().extend(load, share), "granted": Terms().extend(granted, share)})
+        return
+    tolerance = max(form.compiled.model.linearization.tolerance, FIRST_TOLERANCE)
+    pieces = outer(function, ZERO, most, tolerance)
+    link = BentLink(
+        domain.index,
+        side,
+        uplink.bandwidth,
+        function,
+        most,
+        granted.copy(),
+        load.copy(),
+        pieces.certificate,
+        list(pieces.segments),
+    )
+    bent_links(form).append(link)
+    for segment in pieces.segments:
+        form.at_most(PART, link.terms(segment), segment.intercept)
+
+
+def _state(form: Formulation, encoding: Encoding, bound: dict[str, Terms]) -> None:
+    """Add the columns and rows of an encoding; ``bound``: what stands for its x and y."""
+    made = {
+        column.name: Terms([(1, form.binary(PART) if column.binary else form.real(PART, 1.0))])
+        for column in encoding.columns
+    }
+    names = {**made, **bound}
+    for row in encoding.rows:
+        terms = Terms()
+        for name, coef in row.coefficients.items():
+            terms.extend(names[name], coef)
+        if row.lower is not None and row.lower == row.upper:
+            form.equal(PART, terms, row.lower)
+            continue
+        if row.lower is not None:
+            form.at_least(PART, terms, row.lower)
+        if row.upper is not None:
+            form.at_most(PART, terms, row.upper)
 
 
 def _largest_load(form: Formulation) -> Fraction:
@@ -105,35 +122,6 @@ def _largest_load(form: Formulation) -> Fraction:
     for group in compiled.groups:
         total += group.rate * class_size(form, group.source) * class_size(form, group.target)
     return total
-
-
-def _lines(points: Sequence[tuple[Fraction, Fraction]]) -> list[Segment]:
-    """Lines through neighbouring points."""
-    lines = []
-    for (left, low), (right, high) in pairwise(points):
-        slope = (high - low) / (right - left)
-        lines.append(Segment(slope, low - slope * left))
-    return lines
-
-
-def _incremental(
-    form: Formulation, load: Terms, capacity: Fraction, points: Sequence[tuple[Fraction, Fraction]]
-) -> Terms:
-    """C phi(load / C), exact: load = C sum width_i fill_i, a segment is entered only when the one before is full."""
-    filled = load.copy()
-    value = Terms(constant=capacity * points[0][1])
-    before = None
-    for (left, low), (right, high) in pairwise(points):
-        fill = form.real(PART, 1.0)
-        filled.add(-capacity * (right - left), fill)
-        value.add(capacity * (high - low), fill)
-        if before is not None:
-            full = form.binary(PART)
-            form.at_most(PART, Terms([(1, fill), (-1, full)]), 0)
-            form.at_most(PART, Terms([(1, full), (-1, before)]), 0)
-        before = fill
-    form.equal(PART, filled, 0)
-    return value
 
 
 def refine(form: Formulation, counts: Counts) -> list[tuple[dict[int, float], float]]:

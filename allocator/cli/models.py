@@ -18,6 +18,6 @@ def choose_model(*names: str | None) -> Model:
         None is named, or there is no such model.
     """
     for name in names:
-        if name:
+        if name is not None:
             return load_model(name)
     raise ArgumentError(f"the instance names no model: choose one with --model: {', '.join(list_models())}, or a file")

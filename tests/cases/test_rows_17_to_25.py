@@ -191,8 +191,9 @@ def test_row_21_no_number(value: object) -> None:
 
 NAMES = [
     "agent-1", "agent 1", "agent/1", "agent_1", "agent~1", "agent~01", "b", "free", "inf", "e9", "1e9", "nan", "1",
-    "01", "1.0", "null", "no", "true", "~", "12:30", "агент", "代理", "🤖", "é", "e\u0301", "x" * 253, "a,b", 'a"b', "#",
-   "-",    " lead", "trail ", ".", "..",
+    "01", "1.0", "null", "no", "true", "~", "12:30", "агент", "代理", "🤖", "é", "e\u0301", "x" * 253, "a,b", 'a"b',
+    "#",
+    "-", " lead", "trail ", ".", "..",
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ __all__ = ["SECONDS_A_VARIABLE", "Controls", "Outcome", "run"]
 
 POLL_SECONDS = 0.02
 EXACT_DOUBLE = 2**53
+MAX_CONFLICTS = 2**63 - 1
 SECONDS_A_VARIABLE = 1e-5  # to hand a model over and to read a solution back
 
 
@@ -106,7 +107,7 @@ def _configure(parameters: Any, budget: Budget, controls: Controls, size: int) -
     # the next best plan optimal (google/or-tools issue 5293; a model of 15 variables is among the tests)
     parameters.presolve_inclusion_work_limit = 0
     if controls.conflicts is not None:
-        parameters.max_number_of_conflicts = controls.conflicts
+        parameters.max_number_of_conflicts = min(controls.conflicts, MAX_CONFLICTS)
     elif controls.threads == 1:
         # one worker alone searches shares unit by unit (15 s and more where a portfolio takes 0.1 s); the portfolio of
         # interleaved workers stays deterministic. Its conflicts cannot be limited, and with 2 threads it stalls.

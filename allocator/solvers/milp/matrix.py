@@ -18,7 +18,7 @@ from allocator.solvers.milp.formulation import Formulation
 
 __all__ = ["Matrix", "compile_matrix"]
 
-# HiGHS: options large_matrix_value, small_matrix_value, infinite_bound and infinite_cost
+# HiGHS: options large_matrix_value, small_matrix_value and, with room for sums, infinite_bound
 LARGEST_VALUE = 1e15
 SMALLEST_VALUE = 1e-9
 LARGEST_LIMIT = 1e19
@@ -85,10 +85,11 @@ def compile_matrix(form: Formulation, objectives: list[LevelObjective]) -> Matri
 def _require_range(matrix: Matrix) -> None:
     """Raise ``MethodRefused`` for numbers that a solver in floating point would refuse, drop or take for infinity."""
     sizes = np.abs(matrix.values[matrix.values != 0])
-    parts = (matrix.objectives.ravel(), matrix.row_lower, matrix.row_upper, matrix.column_lower, matrix.column_upper)
+    costs = np.abs(matrix.objectives).max(initial=0.0)  # they become rows when a level is kept
+    parts = (matrix.row_lower, matrix.row_upper, matrix.column_lower, matrix.column_upper)
     limits = np.abs(np.concatenate(parts))
     limits = limits[np.isfinite(limits)]
-    too_large = max(float(sizes.max(initial=0.0)) / LARGEST_VALUE, float(limits.max(initial=0.0)) / LARGEST_LIMIT) > 1
+    too_large = max(costs, sizes.max(initial=0.0)) >= LARGEST_VALUE or limits.max(initial=0.0) >= LARGEST_LIMIT
     if too_large or float(sizes.min(initial=1.0)) <= SMALLEST_VALUE:
         raise MethodRefused(
             "method milp computes in floating point, and the sizes of the numbers of this instance are too far apart "

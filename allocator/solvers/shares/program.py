@@ -68,8 +68,8 @@ class Program:
         lp.a_matrix_.value_ = np.array([v for row in self.rows for v in row.terms.values()], dtype=np.float64)
         if highs.passModel(lp) == highspy.HighsStatus.kError:
             raise MethodRefused(
-                "shares are computed in floating point, and the sizes of the numbers of this instance are too far apart "
-                "for it: state amounts, rates or weights of more similar size, or use --method cpsat"
+                "shares are computed in floating point, and the sizes of the numbers of this instance are too far "
+                "apart for it: state amounts, rates or weights of more similar size, or use --method cpsat"
             )
         return highs
 

@@ -15,7 +15,8 @@ __all__ = ["expression"]
 def expression(symbols: Symbols, goal: Goal) -> Linear:
     """Highest U_dr / C_dr over the named resources and level; 0 when no domain of it states a positive capacity."""
     compiled = symbols.compiled
-    names = goal.resources or tuple(name for name in compiled.resources if name != "power")
+    wanted = goal.resources or tuple(name for name in compiled.resources if name != "power")
+    names = [name for name in wanted if name in compiled.resources]  # of others no domain states a capacity
     level = goal.at_level
     domains = compiled.instance.domains if level is None else compiled.instance.domains_of(level)
     utilizations = [Linear()]

@@ -136,7 +136,7 @@ def _changes(key: tuple[str, str, str], before: list[Record], after: list[Record
     values = [[float(record.value) for record in side if record.value is not None] for side in (before, after)]
     solved = [[float(record.solved) for record in side] for side in (before, after)]
     failed = [[float(not record.has_plan and not record.solved) for record in side] for side in (before, after)]
-    seconds = [[record.seconds for record in side if record.solved] for side in (before, after)]
+    seconds = [[record.run_seconds for record in side if record.solved] for side in (before, after)]
     return [
         _change(key, "value", values, sign=sign, tolerance=1e-9),
         _share(key, "solved", solved, sign=-1.0),

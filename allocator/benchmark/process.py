@@ -56,8 +56,7 @@ def execute(job: Mapping[str, Any], stop: threading.Event | None = None) -> dict
     started = datetime.now(UTC)
     with tempfile.TemporaryDirectory(prefix="allocator-bench-") as name:
         folder = Path(name)
-        begun = time.time()
-        (folder / "job.json").write_text(json.dumps({**job, "begun": begun}, ensure_ascii=False), encoding="utf-8")
+        (folder / "job.json").write_text(json.dumps(job, ensure_ascii=False), encoding="utf-8")
         limits = job["limits"]
         watch = _run(folder, limits["seconds"] + job["grace"], limits["memory_mib"], limits["threads"], stop)
         if watch.end == "stopped":

@@ -150,7 +150,7 @@ COLUMNS = (
     "limit_seconds", "limit_gap", "limit_threads", "limit_memory_mib", "limit_iterations",
     "outcome", "error", "status", "reason", "sense", "value", "bound", "gap", "levels", "feasible", "as_claimed",
     "wrong", "solved", "best_known", "best_known_source", "first_plan_seconds",
-    "seconds", "cpu_seconds", "peak_memory_mib",
+    "run_seconds", "seconds", "cpu_seconds", "peak_memory_mib",
     "variables", "constraints", "plan", "started", "allocator", "cpu",
 )  # fmt: skip
 

@@ -44,7 +44,7 @@ class Record:
     result : the whole result document.
     checked : ``feasible``, ``as_claimed``, ``mismatches``: the runner's own check of the plan file that was written.
     trace : what was known when, thinned.
-    seconds, cpu_seconds : of the whole process, start and reading included.
+    seconds, cpu_seconds : of the whole process, its start included; ``run_seconds`` is what methods are compared by.
     size : ``variables``, ``constraints``.
     best_known : ``value`` of the first level and its ``source``.
     plan : plan file, relative to the folder of the report.
@@ -86,6 +86,15 @@ class Record:
     def key(self) -> tuple[str, str]:
         """Case and model: what methods are compared on."""
         return self.case, self.model
+
+    @property
+    def run_seconds(self) -> float:
+        """Seconds on the run's own clock, that of the limit and the trace: from reading to checking.
+
+        Without an answer the seconds of the process, which are more by what starting Python took.
+        """
+        total = None if self.result is None else self.result["seconds"]["total"]
+        return self.seconds if total is None else float(total)
 
     @property
     def wrong(self) -> bool:

@@ -1,6 +1,7 @@
 """CP-SAT and SCIP on an MPS file, through OR-Tools' MathOpt. Knows nothing of where the file comes from.
 
-CP-SAT takes continuous columns after scaling them to integers; what it answers is judged like everything else.
+CP-SAT knows whole numbers only: MathOpt rounds continuous columns to a grid. Its plans count (they are judged like all
+others), but what it proves of such a program holds on the grid alone, so no bound is taken from it.
 """
 
 from __future__ import annotations
@@ -75,7 +76,11 @@ def _solve(program: Program, solver: Any, name: str) -> ProgramAnswer:
     values = None
     if result.has_primal_feasible_solution():
         values = {variable.name: value for variable, value in result.variable_values().items()}
+    status = _STATUS[reason]
     bound = result.termination.objective_bounds.dual_bound
-    size = {"variables": model.get_num_variables(), "constraints": model.get_num_linear_constraints()}
     detail = f"{name}: {reason.name.replace('_', ' ').lower()}"
-    return ProgramAnswer(_STATUS[reason], values, bound if math.isfinite(bound) else None, detail, size)
+    if solver is mathopt.SolverType.CP_SAT and not all(variable.integer for variable in model.variables()):
+        status, bound = Status.UNKNOWN, math.inf
+        detail += ", continuous columns rounded to a grid, so nothing is proven"
+    size = {"variables": model.get_num_variables(), "constraints": model.get_num_linear_constraints()}
+    return ProgramAnswer(status, values, bound if math.isfinite(bound) else None, detail, size)

@@ -62,7 +62,7 @@ def time_profiles(records: Iterable[Record]) -> list[Profile]:
     """Profiles by the seconds of solved runs; a problem is a case under a model with a seed."""
     groups = by_method(records)
     measures = {
-        method: {run_key(record): record.seconds if record.solved else None for record in group}
+        method: {run_key(record): record.run_seconds if record.solved else None for record in group}
         for method, group in groups.items()
     }
     return performance_profiles(measures)

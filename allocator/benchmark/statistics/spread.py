@@ -58,7 +58,7 @@ def seed_spread(records: Iterable[Record]) -> list[SeedSpread]:
                     runs=len(mine),
                     failed=len(mine) - len(ended),
                     value=extent([float(record.value) for record in ended if record.value is not None]),
-                    seconds=extent([record.seconds for record in ended]),
+                    seconds=extent([record.run_seconds for record in ended]),
                 )
             )
     return rows

@@ -56,7 +56,7 @@ def method_times(records: Iterable[Record]) -> list[MethodTimes]:
     """Times of every method, in order of its name."""
     groups = by_method(records)
     solved = {
-        method: {run_key(record): record.seconds for record in group if record.solved}
+        method: {run_key(record): record.run_seconds for record in group if record.solved}
         for method, group in groups.items()
     }
     common = _common(solved)
@@ -84,4 +84,4 @@ def _capped(record: Record) -> float | None:
     """Seconds of a solved run, the limit of one without proof; None where the run failed."""
     if record.wrong or record.outcome not in ("done", "timed_out"):
         return None
-    return record.seconds if record.solved else max(record.seconds, float(record.limits["seconds"]))
+    return record.run_seconds if record.solved else float(record.limits["seconds"])

@@ -1,6 +1,6 @@
 # Shortcuts for developers. None of them is needed to use the project: ./quickstart and ./run-tests work without make.
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint type lock bench-gap bench-ctap bench-gqap bench-vbp clean
+.PHONY: help setup test lint type lock bench-small bench-gap bench-ctap bench-gqap bench-vbp clean
 
 BIN := .venv/bin
 
@@ -33,6 +33,15 @@ lock: ## compile requirements/*.txt from pyproject.toml (UPGRADE=1: newest versi
 	$(COMPILE) --group dev --output-file requirements/dev.txt pyproject.toml
 	$(COMPILE) --group build --constraints requirements/dev.txt --output-file requirements/runtime.txt pyproject.toml
 	@! grep -nE '://|^ *--(extra-)?index-url|^ *--find-links' requirements/*.txt
+
+# Goes on after an interruption: what is done waits in out/bench-small until the suite is whole.
+bench-small: setup ## every method on the small instances that come along: reports/small and reports/small.html
+	@mkdir -p out reports
+	@code=0; $(BIN)/allocator bench small -o out/bench-small --jobs 2 || code=$$?; \
+	test $$code -le 1 || exit $$code; \
+	rm -rf reports/small && mv out/bench-small reports/small || exit 1; \
+	$(BIN)/allocator report reports/small -o reports/small.html || code=$$?; \
+	exit $$code
 
 # Slow suites against published instances: make bench-gap DATA=path/to/instances [ARGS="--only 'c*' -o table.md"]
 DATA ?=

@@ -6,13 +6,12 @@ import csv
 import io
 import os
 from importlib.util import find_spec
-from pathlib import Path
 
 from allocator.benchmark.records import COLUMNS, flat, read_records, records_frame
 from allocator.errors import ArgumentError
 from allocator.plan.whole import write_whole
 
-__all__ = ["RECORDS_CSV", "RECORDS_PARQUET", "export_csv", "export_parquet"]
+__all__ = ["RECORDS_CSV", "RECORDS_PARQUET", "export_csv", "export_parquet", "require_parquet"]
 
 RECORDS_CSV = "records.csv"
 RECORDS_PARQUET = "records.parquet"
@@ -33,6 +32,12 @@ def export_csv(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
     write_whole(path, buffer.getvalue().encode())
 
 
+def require_parquet() -> None:
+    """Raise ``ArgumentError`` that says what to install, when pyarrow is not there."""
+    if find_spec("pyarrow") is None:
+        raise ArgumentError("Parquet needs pyarrow; install it with: pip install 'allocator[parquet]'")
+
+
 def export_parquet(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
     """Write the records of a report folder as Parquet.
 
@@ -43,9 +48,7 @@ def export_parquet(folder: str | os.PathLike[str], path: str | os.PathLike[str])
     InputError
         The records are wrong, or the file cannot be written.
     """
-    if find_spec("pyarrow") is None:
-        message = f"{Path(path).name}: Parquet needs pyarrow; install it with: pip install 'allocator[parquet]'"
-        raise ArgumentError(message)
+    require_parquet()
     frame = records_frame(folder)
     buffer = io.BytesIO()
     frame.to_parquet(buffer, engine="pyarrow", index=False)

@@ -9,22 +9,28 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["commit", "machine", "versions"]
+__all__ = ["commit", "machine", "own_version", "versions"]
 
 PACKAGES = ("highspy", "ortools", "numpy", "scipy", "pandas", "pyomo", "pydantic")
 
 
 def versions() -> dict[str, str | None]:
     """Versions that an answer depends on; None where a package is not installed."""
-    import allocator
-
-    found: dict[str, str | None] = {"allocator": allocator.__version__, "python": platform.python_version()}
+    found: dict[str, str | None] = {"allocator": own_version(), "python": platform.python_version()}
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             found[name] = None
     return found
+
+
+def own_version() -> str:
+    """Version of this package; a checkout that is not installed has none."""
+    try:
+        return metadata.version("allocator")
+    except metadata.PackageNotFoundError:
+        return "0+uninstalled"
 
 
 def machine() -> dict[str, Any]:

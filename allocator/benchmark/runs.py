@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from allocator.benchmark.cases import Case
+from allocator.benchmark.machine import own_version
 from allocator.benchmark.suite import RunLimits, Suite
 from allocator.errors import ArgumentError
 from allocator.model import load_model
@@ -59,8 +60,6 @@ def expand(
     ArgumentError, InputError
         A model that a case names is not there, or wrong.
     """
-    import allocator
-
     models: dict[str, tuple[Model, dict[str, Any]]] = {}
     for name in sorted({name for case in cases for name in case.models}):
         path = Path(name)
@@ -71,7 +70,7 @@ def expand(
             for name in case.models:
                 model, tree = models[name]
                 for method in methods:
-                    content = [case.instance.digest, tree, method, seed, limits.to_tree(), allocator.__version__]
+                    content = [case.instance.digest, tree, method, seed, limits.to_tree(), own_version()]
                     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
                     run = hashlib.sha256(text.encode()).hexdigest()[:ID_LENGTH]
                     yield Run(run, case, model, tree, method, seed, limits)

@@ -31,6 +31,9 @@ def check_plan(path: Path, instance: Instance, model: Model) -> dict[str, Any]:
         evaluation = check(instance, model, plan)
     except AllocatorError as error:
         return {"feasible": False, "as_claimed": False, "mismatches": [str(error).replace(str(path), path.name)]}
+    except Exception as error:  # noqa: BLE001 (a plan that the checker cannot judge must not end the suite, nor pass)
+        message = f"the check itself failed: {type(error).__name__}: {error}"
+        return {"feasible": None, "as_claimed": False, "mismatches": [message]}
     claims = ["the plan carries no result"] if plan.result is None else check_claims(evaluation, plan.result)
     broken = [f"{violation.family}: {violation.where}: {violation.message}" for violation in evaluation.violations]
     return {

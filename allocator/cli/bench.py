@@ -54,6 +54,7 @@ def _seeds(text: str) -> tuple[int, ...]:
 @click.option("--seeds", type=_seeds, metavar="LIST", help="Such as 0,1,2 or 0-4 [default: the suite's].")
 @click.option("--only", metavar="PATTERN", help="Only instances whose label, or its last part, matches: 'c*'.")
 @click.option("--methods", type=_names, metavar="A,B", help="Only these [default: the suite's].")
+@click.option("--parquet", is_flag=True, help="Write records.parquet beside records.csv; needs pyarrow.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @add_debug
 def command(
@@ -65,6 +66,7 @@ def command(
     seeds: tuple[int, ...] | None,
     only: str | None,
     methods: tuple[str, ...] | None,
+    parquet: bool,
     quiet: bool,
 ) -> int:
     """Run SUITE, the name of a shipped one or a file, and record every run in DIR.
@@ -74,12 +76,14 @@ def command(
     """
     from contextlib import nullcontext
 
-    from allocator.benchmark import export_csv, run_suite
-    from allocator.benchmark.exports import RECORDS_CSV
+    from allocator.benchmark import export_csv, export_parquet, run_suite
+    from allocator.benchmark.exports import RECORDS_CSV, RECORDS_PARQUET, require_parquet
     from allocator.benchmark.statistics.contradictions import contradictions
     from allocator.cli.bench_progress import BenchProgress
     from allocator.cli.output import emit
 
+    if parquet:
+        require_parquet()
     progress = None if quiet else BenchProgress(sys.stderr, live=sys.stderr.isatty())
     with progress if progress is not None else nullcontext():
         records = run_suite(
@@ -94,6 +98,8 @@ def command(
             seconds=time_limit,
         )
     export_csv(folder, folder / RECORDS_CSV)
+    if parquet:
+        export_parquet(folder, folder / RECORDS_PARQUET)
     wrong = [record for record in records if record.wrong]
     clashes = contradictions(records)
     counts = {outcome: sum(record.outcome == outcome for record in records) for outcome in _outcomes()}

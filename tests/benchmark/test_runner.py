@@ -108,6 +108,25 @@ def test_a_suite_leaves_a_folder_that_needs_nothing_else(tmp_path: Path) -> None
     assert all(event.seconds_left is not None for event in finished)
 
 
+def test_a_pool_of_processes_will_do(tmp_path: Path) -> None:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(1, mp_context=get_context("forkserver")) as pool:
+        records = run_suite(suite(tmp_path, "greedy"), tmp_path / "report", pool, keep="gangs")
+    assert [record.outcome for record in records] == ["done", "done"]
+
+
+def test_a_plan_that_the_checker_cannot_judge_does_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("by design")
+
+    monkeypatch.setattr("allocator.checker.check", fail)
+    (record,) = run_suite(suite(tmp_path, "greedy"), tmp_path / "report", keep="gangs", seeds=[0])
+    assert record.wrong
+    assert "by design" in record.checked["mismatches"][0]
+
+
 def test_the_same_call_again_runs_nothing_and_another_suite_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "report"
     path = suite(tmp_path, "greedy")

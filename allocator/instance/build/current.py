@@ -12,11 +12,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from allocator.documents.problems import Location, Problems, did_you_mean
+from allocator.documents.reading import read_document, read_text
 from allocator.errors import InputError, Problem
 from allocator.instance.build.workloads import DEFAULT_MODE, Workloads
 from allocator.instance.entities import CurrentPlacement
-from allocator.documents.problems import Location, Problems, did_you_mean
-from allocator.documents.reading import read_document, read_text
 from allocator.instance.schema.document import CurrentDocument
 from allocator.quantities import QuantityError, parse_whole
 

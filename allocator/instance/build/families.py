@@ -7,6 +7,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeVar
 
+from allocator.documents.problems import Location, Problems, did_you_mean
 from allocator.instance.build.resources import ResourceBook
 from allocator.instance.build.topology import Topology
 from allocator.instance.build.workloads import Workloads, group_of
@@ -20,7 +21,6 @@ from allocator.instance.entities import (
     Reserve,
     Spread,
 )
-from allocator.documents.problems import Location, Problems, did_you_mean
 from allocator.instance.schema.document import InstanceDocument
 from allocator.instance.schema.workloads import WorkloadDocument
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 
-from allocator.instance.entities import Resource, Role
 from allocator.documents.problems import Location, Problems, did_you_mean
+from allocator.instance.entities import Resource, Role
 from allocator.instance.schema.topology import ResourceDocument
 from allocator.quantities import (
     Dimension,
@@ -73,7 +73,8 @@ class ResourceBook:
         if known and role is not known[0]:
             self._problems.add((*location, "role"), f"is predeclared with the role {known[0].value}", stated.role)
         if known and unit is not known[1]:
-            self._problems.add((*location, "unit"), f"is predeclared in {known[1].value or 'plain numbers'}", unit.value)
+            message = f"is predeclared in {known[1].value or 'plain numbers'}"
+            self._problems.add((*location, "unit"), message, unit.value)
         self._roles[name] = (role, unit)
 
     def check(self, name: str, location: Location) -> bool:

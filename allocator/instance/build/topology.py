@@ -8,9 +8,9 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+from allocator.documents.problems import Location, Problems
 from allocator.instance.build.resources import ResourceBook
 from allocator.instance.entities import EMPTY, Domain, Goodput, Power, Uplink
-from allocator.documents.problems import Location, Problems
 from allocator.instance.schema.topology import DomainDocument, UplinkDocument
 
 __all__ = ["MAX_DOMAINS", "ROOT_LEVEL", "Template", "Topology", "escape"]
@@ -79,9 +79,7 @@ class Topology:
 
     # ------------------------------------------------------------ reading
 
-    def _read(
-        self, entries: list[DomainDocument], at: Location, copies: int, pools: frozenset[str]
-    ) -> list[Template]:
+    def _read(self, entries: list[DomainDocument], at: Location, copies: int, pools: frozenset[str]) -> list[Template]:
         templates = []
         for index, stated in enumerate(entries):
             location = (*at, index)
@@ -190,20 +188,21 @@ class Topology:
         records: list[dict[str, Any]] = [
             {"index": 0, "path": "", "level": ROOT_LEVEL, "parent": None, "kind": None, "first_node": 0}
         ]
-        num_nodes = self._expand(self.templates, records, 0, 0, _Inherited(EMPTY), level_weights)
+        num_nodes = self._expand(
+            self.templates, records, 0, num_nodes=0, inherited=_Inherited(EMPTY), level_weights=level_weights
+        )
         records[0].update(end_node=num_nodes, end_domain=len(records))
         children: list[list[int]] = [[] for _ in records]
         for record in records[1:]:
             children[record["parent"]].append(record["index"])
-        return tuple(
-            Domain(**record, children=tuple(below)) for record, below in zip(records, children, strict=True)
-        )
+        return tuple(Domain(**record, children=tuple(below)) for record, below in zip(records, children, strict=True))
 
     def _expand(
         self,
         templates: list[Template],
         records: list[dict[str, Any]],
         parent: int,
+        *,
         num_nodes: int,
         inherited: _Inherited,
         level_weights: Mapping[str, Fraction],
@@ -234,7 +233,14 @@ class Topology:
                 if template.is_node:
                     num_nodes += 1
                 else:
-                    num_nodes = self._expand(template.children, records, index, num_nodes, own, level_weights)
+                    num_nodes = self._expand(
+                        template.children,
+                        records,
+                        index,
+                        num_nodes=num_nodes,
+                        inherited=own,
+                        level_weights=level_weights,
+                    )
                 record["end_node"] = num_nodes
                 record["end_domain"] = len(records)
         return num_nodes

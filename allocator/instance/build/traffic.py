@@ -7,9 +7,9 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
+from allocator.documents.problems import Location, Problems, did_you_mean
 from allocator.instance.build.workloads import Workloads
 from allocator.instance.entities import Flow, Team
-from allocator.documents.problems import Location, Problems, did_you_mean
 from allocator.instance.schema.workloads import FlowDocument, TeamDocument
 from allocator.quantities import Dimension, QuantityError, parse_quantity, parse_whole
 
@@ -80,7 +80,8 @@ def build_flows(
                 and workload.placement is not None
                 and workload.placement.gang is not None
             ):
-                problems.add((*location, key), "is a class of gangs, whose members cannot have flows of their own", name)
+                message = "is a class of gangs, whose members cannot have flows of their own"
+                problems.add((*location, key), message, name)
         if len(sizes) < 2:
             continue
         rate = _rate(stated, workloads, location, problems)
@@ -93,7 +94,7 @@ def build_flows(
         if not _shape_fits(stated, sizes[0], sizes[1], location, problems):
             continue
         if stated.pattern == "table":
-            pairs = _table_pairs(stated, sizes[0], sizes[1], rate, tables, location, problems)
+            pairs = _table_pairs(stated, sizes[0], sizes[1], rate, tables=tables, location=location, problems=problems)
         else:
             num_pairs += 2 * max(sizes)
             if num_pairs > MAX_PAIRS:
@@ -168,6 +169,7 @@ def _table_pairs(
     first: int,
     second: int,
     rate: Fraction,
+    *,
     tables: TableRows,
     location: Location,
     problems: Problems,

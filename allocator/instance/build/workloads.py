@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+from allocator.documents.problems import Location, Problems, did_you_mean
 from allocator.instance.build.resources import ResourceBook
 from allocator.instance.build.topology import Topology
 from allocator.instance.entities import (
@@ -21,7 +22,6 @@ from allocator.instance.entities import (
     Work,
     WorkloadClass,
 )
-from allocator.documents.problems import Location, Problems, did_you_mean
 from allocator.instance.schema.workloads import DemandDocument, ModeDocument, WorkloadDocument
 
 __all__ = ["DEFAULT_MODE", "Workloads"]
@@ -41,7 +41,7 @@ class _Parts:
     where: Mapping[tuple[str, str], tuple[Location, str]]
 
     def over(self, other: _Parts) -> _Parts:
-        """This demand where it states something, the other one elsewhere."""
+        """What this demand states, and what the other one does where this one is silent."""
         return _Parts(
             {**other.requests, **self.requests},
             {**other.limits, **self.limits},

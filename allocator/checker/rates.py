@@ -31,7 +31,14 @@ def class_rates(instance: Instance, standing: Standing, traffic: Traffic | None,
         for batch, rate in zip(standing.batches, by_shares, strict=True):
             rates[batch.workload] += rate * batch.count
         return rates
+    one_by_one = {workload for workload, _ in traffic.member_theta}  # the others' members are bound alike
+    for batch, rate in zip(standing.batches, by_shares, strict=True):
+        if batch.workload not in one_by_one:
+            offered = instance.workloads[batch.workload].rate * traffic.theta(batch.workload, 0)
+            rates[batch.workload] += min(rate, offered) * batch.count
     for workload in instance.workloads:
+        if workload.index not in one_by_one:
+            continue
         counts: Counter[tuple[int, Fraction]] = Counter()
         for member, number in enumerate(standing.batch_of[workload.index]):
             if number != NOWHERE:

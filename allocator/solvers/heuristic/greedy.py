@@ -80,7 +80,7 @@ def _ahead(compiled: Compiled, first: Assignment, second: Assignment) -> bool:
 
 def construct(compiled: Compiled, budget: Budget) -> Assignment | None:
     """One greedy pass with best shares; None when somebody who must be placed is left, or power does not suffice."""
-    pass_ = _Pass(compiled)
+    pass_ = _Pass(compiled, budget)
     for unit in pass_.order():
         if budget.exhausted or not (pass_.place_unit(unit) or compiled.model.may_leave_out):
             return None
@@ -103,8 +103,9 @@ def _within_power(compiled: Compiled, counts: dict[tuple[int, int, int], int]) -
 class _Pass:
     """State of one pass: what is placed, and what each node would cost the goals."""
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Compiled, budget: Budget) -> None:
         self.compiled = compiled
+        self.budget = budget
         self.state = PlacingState(compiled)
         goals = set(compiled.model.goal_ids)
         self.loose = bool(goals & SPREADING)
@@ -143,14 +144,14 @@ class _Pass:
         return float((least / self.total).max(initial=0.0))
 
     def place_unit(self, unit: list[int] | GangUnit) -> bool:
-        """Place a whole team, gang unit or block; members of a block one by one. False when not all fit."""
+        """Place a whole team, gang unit or block; members of a block one by one. False when not all fit in time."""
         if isinstance(unit, GangUnit):
             return self._place_gangs(unit)
         whole = self.compiled.blocks[unit[0]].team >= 0
         done: list[tuple[int, int, int]] = []
         for block in unit:
             for _ in range(self.compiled.blocks[block].count):
-                spot = self._best_spot(block)
+                spot = None if self.budget.exhausted else self._best_spot(block)
                 if spot is None:
                     if whole:
                         for key in done:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from itertools import combinations
+from math import ceil, log, sqrt
 
 import pytest
 
@@ -97,6 +98,26 @@ def test_a_parabola_needs_as_many_pieces_as_its_formula_says() -> None:
                 PARABOLA, side, Fraction(1), Fraction(5), tolerance * Fraction(101, 100), relative=False
             )
             assert len(pieces.segments) == number
+
+
+def test_a_reciprocal_needs_as_many_tangents_as_its_ratio_says() -> None:
+    """The tangent of 1/x at t serves [t (1 - e), t (1 + e)], e = sqrt(tolerance), wherever it stands."""
+    for tolerance in TOLERANCES[:2]:
+        pieces = outer(Reciprocal(), Fraction(1, 100), Fraction(100), tolerance)
+        root = sqrt(tolerance)
+        assert len(pieces.segments) == ceil(log(10**4) / log((1 + root) / (1 - root)))
+
+
+def test_random_knees_over_random_ranges_keep_side_and_error() -> None:
+    source = random.Random(77)
+    for seed in range(12):
+        knee = Knee(Fraction(source.randint(10, 160), 10))
+        low = Fraction(source.choice([0, source.randint(1, 90)]), 100)
+        high = low + Fraction(source.randint(50, 900), 100)
+        for side in Side:
+            pieces = approximate(knee, side, low, high, Fraction(1, 20), relative=source.random() < 0.5)
+            assert pieces.max_error <= Fraction(1, 20)
+            _holds(pieces, number=30, seed=seed)
 
 
 def test_slopes_and_intercepts_of_curves_are_floats() -> None:
@@ -200,12 +221,11 @@ def test_two_thousand_random_polygons_keep_side_and_error() -> None:
     source = random.Random(2026)
     for seed in range(2000):
         line = _random_polygon(source)
-        tolerance = source.choice((*TOLERANCES, Fraction(0)))
-        for side in Side:
-            pieces = approximate(line, side, line.low, line.high, tolerance, relative=source.random() < 0.5)
-            assert pieces.max_error <= tolerance
-            assert len(pieces.segments) <= len(set(line.slopes))
-            _holds(pieces, number=6, seed=seed)
+        tolerance, side = source.choice((*TOLERANCES, Fraction(0))), source.choice(list(Side))
+        pieces = approximate(line, side, line.low, line.high, tolerance, relative=source.random() < 0.5)
+        assert pieces.max_error <= tolerance
+        assert len(pieces.segments) <= len(set(line.slopes))
+        _holds(pieces, number=6, seed=seed)
 
 
 def test_fewest_chords_by_brute_force_over_all_breakpoints() -> None:

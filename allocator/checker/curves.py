@@ -1,8 +1,7 @@
 """Goodput curves: what an uplink carries of an offered load. The true curves, never a linearisation of them.
 
 ``fair`` and ``table`` are exact. ``knee`` is irrational: whether a granted load fits is decided exactly for integer
-p up to 64, otherwise on the rounded value; values are rounded down in the 40th significant digit, never above the
-curve.
+p up to 64, otherwise on the rounded value; values are rounded down in the 40th significant digit.
 """
 
 from __future__ import annotations
@@ -61,6 +60,4 @@ def _knee(power: Fraction, ratio: Fraction) -> Fraction:
     # the same curve from either side: rho / (1 + rho^p)^(1/p) = 1 / (1 + rho^-p)^(1/p)
     root = work.power(work.add(Decimal(1), work.power(small, exponent)), work.divide(Decimal(1), exponent))
     value = work.divide(rho if ratio <= 1 else Decimal(1), root)
-    # the steps above are wrong by far less than a relative 10^-60
-    value = work.multiply(value, work.subtract(Decimal(1), Decimal(10) ** -60))
     return Fraction(Context(prec=DIGITS, rounding=ROUND_FLOOR, traps=[]).plus(value))

@@ -19,6 +19,7 @@ from allocator.model.families import Family, GoalId
 from allocator.plan.entities import FlowGrant, PlacedGroup, Plan, UnplacedGroup, flow_endpoint
 from tests.oracle.goals import MOVED_BY_SHARES, RATE_GOALS, Values, goal_values, level_values
 from tests.oracle.placements import Usage, enumerate_placements, feasibility
+from tests.oracle.response import LN_100, delays, is_critical, single_compute, target_of
 from tests.oracle.share_problem import ShareProblem, Solution
 from tests.oracle.tiny import UNPLACED, Tiny
 
@@ -45,12 +46,12 @@ class Truth:
 def brute_force(instance: Instance, model: Model) -> Truth:
     """Solve by trying everything."""
     tiny = Tiny(instance, model)
-    usage = Usage(tiny, enumerate_placements(tiny))
+    usage = Usage(tiny, enumerate_placements(tiny), served=True)
     masks = feasibility(usage)
     feasible = np.logical_and.reduce(list(masks.values())) if masks else np.ones(len(usage.rows), dtype=bool)
     if not feasible.any():
         return Truth(False, (), 0, None)
-    usage = Usage(tiny, usage.rows[feasible])
+    usage = Usage(tiny, usage.rows[feasible], served=True)
     search = _Search(tiny, usage)
     values = [search.descend(level) for level in model.levels]
     return Truth(True, tuple(values), len(usage.rows), search.plan())
@@ -62,7 +63,8 @@ class _Search:
     def __init__(self, tiny: Tiny, usage: Usage) -> None:
         self.tiny, self.usage = tiny, usage
         self.alive = np.arange(len(usage.rows))
-        self.shared = tiny.model.has_rate_goals
+        targets = any(target_of(tiny, workload) is not None for workload in tiny.instance.workloads)
+        self.shared = tiny.model.has_rate_goals or targets
         self.goals: dict[GoalId, Values] = {}
         for level in tiny.model.levels:
             for goal in level.goals:
@@ -119,7 +121,7 @@ class _Search:
         return best
 
     def _hopes(self, level: Level) -> np.ndarray:
-        """Optimistic values (minimised) of a level by surviving row: rates as if alone, use at the floors."""
+        """Optimistic values (minimised) of a level by surviving row: rates as if alone, use at the least shares."""
         hopes = np.zeros(len(self.alive))
         tiny = self.tiny
         rows = self.usage.rows[self.alive]
@@ -137,11 +139,29 @@ class _Search:
                         total = alone[rows[:, columns]].sum(axis=1)
                         worst = np.minimum(worst, total / float(workload.rate * workload.count))
                 hopes -= weight * worst
+            elif goal.id is GoalId.P99:
+                hopes += weight * self._response_hopes(worst=goal.worst)
             elif goal.id is not GoalId.BALANCE:  # any balance is at least 0
                 values = self.goals[goal.id]
                 sign = -1 if goal.id is GoalId.PLACED else 1
                 hopes += sign * weight * values.numbers[self.alive].astype(float) / values.denominator
         return hopes
+
+    def _response_hopes(self, *, worst: bool) -> np.ndarray:
+        """P99 as if every member were alone, by surviving row."""
+        tiny = self.tiny
+        late, denominator = delays(tiny, self.usage.node[self.alive])
+        rows = self.usage.rows[self.alive]
+        total = np.zeros(len(self.alive))
+        for column, member in enumerate(tiny.members):
+            if is_critical(tiny, member.workload):
+                alone = np.zeros(len(tiny.options))
+                for number in tiny.options_of[member.workload.index]:
+                    alone[number] = _response_alone(tiny, number)
+                mine = alone[rows[:, column]] + late[:, column] / denominator * (rows[:, column] != UNPLACED)
+                mine *= float(member.workload.weight)
+                total = np.maximum(total, mine) if worst else total + mine
+        return total
 
     def problem(self, row: int) -> ShareProblem:
         """The share problem of a row, built once."""
@@ -179,10 +199,20 @@ def _rate_alone(tiny: Tiny, number: int) -> float:
     return float(best)
 
 
+def _response_alone(tiny: Tiny, number: int) -> float:
+    """Least P99 of a member with that option, its path apart, if it had everything its ceiling allows."""
+    option = tiny.options[number]
+    workload = tiny.instance.workloads[option.workload]
+    r, seconds = single_compute(tiny, option)
+    usable = min(tiny.ceiling(option, r) * tiny.unit[r], workload.parallel)
+    spare = usable / seconds - workload.rate
+    return float(LN_100 / spare) if spare > 0 else 0.0
+
+
 def row_plan(tiny: Tiny, row: np.ndarray, solution: Solution | None = None) -> Plan:
-    """A placement as a plan: shares of the solution, else floors; granted fractions rounded down a little."""
+    """A placement as a plan: shares of the solution, else the least; granted fractions rounded down a little."""
     placements, unplaced = [], []
-    shares = {} if solution is None else solution.shares
+    shares = _least(tiny, row) if solution is None else solution.shares
     for m, number in enumerate(row):
         member = tiny.members[m]
         if number == UNPLACED:
@@ -203,6 +233,17 @@ def row_plan(tiny: Tiny, row: np.ndarray, solution: Solution | None = None) -> P
         floor_theta = Fraction(int(theta * 10**9), 10**9)
         grants.append(FlowGrant(source, target, Fraction(1) if theta > 1 - 1e-9 else max(Fraction(0), floor_theta)))
     return Plan(tiny.instance.name, tiny.instance.digest, tuple(placements), tuple(grants), tuple(unplaced))
+
+
+def _least(tiny: Tiny, row: np.ndarray) -> dict[tuple[int, int], int]:
+    """Shares beyond the floor that response times need, by (member, resource)."""
+    least = Usage(tiny, row[None, :], served=True).least[0]
+    found = {}
+    for m in np.flatnonzero(least):
+        option = tiny.options[row[m]]
+        r, _ = single_compute(tiny, option)
+        found[int(m), r] = max(int(least[m]), option.floor[r])
+    return found
 
 
 def _endpoints(tiny: Tiny, key: tuple[str, int, int]) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Goal values of whole arrays of placements, shares at their floors, exactly: integers over one denominator a goal.
+"""Goal values of whole arrays of placements, shares at their least, exactly: integers over one denominator a goal.
 
 Owns equations (15) to (26) as the oracle reads them, apart from those that depend on shares and granted rates.
 """
@@ -17,7 +17,7 @@ from tests.oracle.tiny import Tiny, scaled
 
 __all__ = ["MOVED_BY_SHARES", "RATE_GOALS", "Values", "goal_values", "level_values"]
 
-RATE_GOALS = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS})
+RATE_GOALS = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.P99})
 MOVED_BY_SHARES = frozenset({GoalId.PEAK, GoalId.OVERLOAD, GoalId.BALANCE, GoalId.POWER})
 PSI = [
     (Fraction(0), Fraction(1)),
@@ -57,7 +57,7 @@ def combination(terms: list[tuple[Fraction, np.ndarray]], size: int) -> Values:
 
 
 def goal_values(usage: Usage, goal: Goal) -> Values:
-    """Values of one goal, shares at their floors (rate goals are not of this module)."""
+    """Values of one goal, shares at their least (rate goals are not of this module)."""
     return _EVALUATORS[goal.id](usage, goal)
 
 

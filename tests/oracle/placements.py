@@ -1,7 +1,8 @@
 """Every placement of a tiny instance, and which of them are feasible: integers only, one mask per family.
 
-A placement is a row of option numbers, one column a member, 0 for unplaced. Shares stand at their floors here: what is
-infeasible at the floors is infeasible at any shares, and floors with nothing granted are feasible shares.
+A placement is a row of option numbers, one column a member, 0 for unplaced. Shares stand at their least here: floors,
+or what a response time needs beyond them. What is infeasible at the least shares is infeasible at any, and the least
+shares with nothing granted are feasible.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from allocator.model.families import Family
+from tests.oracle.response import least_shares, single_compute
 from tests.oracle.tiny import UNPLACED, Member, Tiny, scaled
 
 __all__ = ["TooMany", "Usage", "current_row", "draw", "drawn", "enumerate_placements", "feasibility", "power_driver"]
@@ -24,9 +26,13 @@ class TooMany(Exception):
 
 
 class Usage:
-    """What placements use. ``rows``: int64[P, members]; ``use``: int64[P, domain, resource], without transients."""
+    """What placements use. ``rows``: int64[P, members]; ``use``: int64[P, domain, resource], without transients.
 
-    def __init__(self, tiny: Tiny, rows: np.ndarray) -> None:
+    ``served``: count what response times need beyond the floors; ``least`` and ``met`` say what and whether that is
+    possible. ``node_floors`` are the floors alone.
+    """
+
+    def __init__(self, tiny: Tiny, rows: np.ndarray, *, served: bool = False) -> None:
         self.tiny = tiny
         self.rows = rows
         num_nodes, num_resources = len(tiny.nodes), len(tiny.resources)
@@ -38,12 +44,28 @@ class Usage:
         self.node_use = np.zeros((len(rows), num_nodes, num_resources), dtype=np.int64)
         for column in range(rows.shape[1]):
             self.node_use += table[rows[:, column]]
-        self.use = self.up(self.node_use)
         self.node = np.array([option.node for option in tiny.options])[rows]  # int[P, members], -1 unplaced
+        self.node_floors = self.node_use.copy()
+        self.least, self.met = np.zeros(rows.shape, dtype=np.int64), np.ones(rows.shape, dtype=bool)
+        if served:
+            self.least, self.met = least_shares(tiny, rows, self.node)
+            self._add_least()
+        self.use = self.up(self.node_use)
         self.placed = rows != UNPLACED
         inside = np.vstack([tiny.inside.T, np.zeros(len(tiny.inside), dtype=bool)])  # the last row is node -1
         self.member_in = inside[self.node].transpose(0, 2, 1)  # bool[P, domain, member]
         self.node_members = np.stack([(self.node == n).sum(axis=1) for n in range(num_nodes)], axis=1)
+
+    def _add_least(self) -> None:
+        """Add what members need beyond their floors."""
+        for column in np.flatnonzero(self.least.any(axis=0)):
+            for number in np.unique(self.rows[:, column]):
+                option = self.tiny.options[number]
+                if option.node < 0:
+                    continue
+                r, _ = single_compute(self.tiny, option)
+                mine = self.rows[:, column] == number
+                self.node_use[mine, option.node, r] += np.maximum(0, self.least[mine, column] - option.floor[r])
 
     def up(self, by_node: np.ndarray) -> np.ndarray:
         """Sums over the nodes of every domain, from [P, node, resource] to [P, domain, resource]."""
@@ -166,6 +188,8 @@ def feasibility(usage: Usage) -> dict[Family, np.ndarray]:
         masks[Family.MOVE_LIMIT] = _move_limit(usage)
     if tiny.holds(Family.RESERVE) and instance.reserves:
         masks[Family.RESERVE] = _reserve(usage)
+    if not usage.met.all():
+        masks[Family.SLO] = usage.met.all(axis=1)
     return masks
 
 
@@ -203,7 +227,7 @@ def current_row(tiny: Tiny) -> np.ndarray:
 
 
 def draw(usage: Usage) -> tuple[np.ndarray, int]:
-    """Watts of every node at the floors: (int64[P, node], denominator). Equation (12)."""
+    """Watts of every node at the least shares: (int64[P, node], denominator). Equation (12)."""
     tiny = usage.tiny
     exact = [Fraction(0)] * (2 * len(tiny.nodes))
     drivers = []
@@ -315,6 +339,6 @@ def _reserve(usage: Usage) -> np.ndarray:
                     within = [n for n in mine if tiny.inside[d, n]]
                     without = [n for n in mine if not tiny.inside[d, n] and name in tiny.nodes[n].capacity]
                     free = sum(tiny.nodes[n].capacity[name] for n in without)
-                    free = free - usage.node_use[:, without, r].sum(axis=1)
-                    mask &= free >= usage.node_use[:, within, r].sum(axis=1)
+                    free = free - usage.node_floors[:, without, r].sum(axis=1)
+                    mask &= free >= usage.node_floors[:, within, r].sum(axis=1)
     return mask

@@ -1,7 +1,7 @@
 """Seeded tiny random instances which together use every constraint family and every goal, with limits that bind.
 
 ``random_case(seed)`` draws goals first, then what they need, then other features from the table ``FEATURES``. Documents
-are plain dicts as in an instance file.
+are plain dicts as in an instance file. With ``bent`` a case is also about what is not linear (``bent_features``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from allocator.model.entities import Goal, Level, Model, Slack
 from allocator.model.families import GoalId
+from tests.oracle.bent_features import bend, bent_model, bent_needs, bent_theme
 
 __all__ = ["FEATURES", "GOALS", "Case", "random_case"]
 
@@ -75,20 +76,28 @@ class Draft:
         return rules
 
 
-def random_case(seed: int) -> Case:
-    """A tiny document and a model, the same for the same seed."""
-    rng = random.Random(seed)
+def random_case(seed: int, *, bent: bool = False) -> Case:
+    """A tiny document and a model, the same for the same seed.
+
+    ``bent``: with goodput curves, response times or both; the cases without it do not depend on it.
+    """
+    rng = random.Random(f"bent {seed}" if bent else seed)
     model, goals = _model(rng)
-    draft = _skeleton(rng, rates=bool({GoalId.THROUGHPUT, GoalId.FAIRNESS} & goals))
+    theme = bent_theme(rng) if bent else frozenset()
+    if bent:
+        model, goals = bent_model(rng, model, theme)
+    draft = _skeleton(rng, rates=bent or bool({GoalId.THROUGHPUT, GoalId.FAIRNESS} & goals))
     wanted = [name for name, (chance, _) in FEATURES.items() if rng.random() < chance]
     for goal, names in NEEDED.items():
         if goal in goals:
             wanted += [rng.choice(names)] if goal is not GoalId.CONGESTION else [rng.choice(names), "bandwidth"]
     if {"move_limit", "transient", "overfull"} & set(wanted):
         wanted.append("current")
+    wanted += bent_needs(rng, theme)
     used = [name for name in FEATURES if name in wanted]  # in the order of the table
     used = [name for name in used if FEATURES[name][1](draft) is not False]
-    if not model.has_rate_goals and rng.random() < 0.2:
+    used += bend(draft, theme, model)
+    if not bent and not model.has_rate_goals and rng.random() < 0.2:
         _in_gib(draft.document)
         used.append("gib")
     return Case(seed, draft.document, model, frozenset(used))

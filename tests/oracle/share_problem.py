@@ -1,7 +1,10 @@
-"""Shares and granted rates of one fixed placement, as a linear program of its own (scipy), shares continuous.
+"""Shares and granted rates of one fixed placement, as a convex program of its own (scipy), shares continuous.
 
-Owns equations (3), (4), (5), (6), (7), (12) with shares above the floors, and the goals that depend on them. Values are
-floats here; whoever compares them allows 1e-6 relative.
+For a fixed placement every offered load is known, so that a goodput curve is one number. Response times are convex in
+the shares: the program is linear with tangents, added until the response times are met to ``CLOSE`` relative.
+
+Owns equations (3), (4), (5), (6), (7), (12) to (14) with shares above the floors, and the goals that depend on
+them. Values are floats here; whoever compares them allows 1e-6 relative.
 """
 
 from __future__ import annotations
@@ -15,13 +18,17 @@ from scipy.optimize import linprog
 
 from allocator.model.entities import Goal, Level
 from allocator.model.families import Family, GoalId, sense_of
+from tests.oracle.bent import Affine, Queue, carried
 from tests.oracle.goals import watched
 from tests.oracle.placements import Usage, current_row, draw, drawn, power_driver
+from tests.oracle.response import LN_100, delays, single_compute
 from tests.oracle.tiny import Option, Tiny
 
-__all__ = ["Affine", "ShareProblem", "Solution"]
+__all__ = ["ShareProblem", "Solution"]
 
-Affine = dict[int, float]  # coefficient by column; column -1 is the constant
+CLOSE = 1e-8
+ROUNDS = 100
+EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,8 @@ class ShareProblem:
         self._add_rates()
         self._add_fabric()
         self.goal: dict[GoalId, Affine] = {}
+        self.queues: list[Queue] = []
+        self.slowest: list[tuple[int, list[Affine]]] = []  # a column that is the largest of some expressions
 
     def column(self, lower: float, upper: float) -> int:
         """A new variable."""
@@ -86,7 +95,32 @@ class ShareProblem:
         """
         objective = self.expression(level)
         keeping = [(self.expression(earlier), limit) for earlier, limit in kept]
-        constraints = [*self.rows, *keeping]  # after the expressions, which bring rows of their own
+        for _ in range(ROUNDS):
+            point = self._linear(objective, [*self.rows, *keeping])  # the expressions bring rows of their own
+            if point is None:
+                return None
+            late = [q for q in self.queues if q.at(point[q.usable]) > point[q.seconds] * (1 + CLOSE)]
+            if not late:
+                break
+            self.rows += [queue.tangent(float(point[queue.usable])) for queue in late]
+        else:
+            raise AssertionError("the tangents do not settle")
+        self._lift(point)
+        value = objective.get(-1, 0.0) + sum(each * point[c] for c, each in objective.items() if c >= 0)
+        shares = {(m, r): self._rounded(m, r, point[column]) for (m, r), column in self.share.items()}
+        granted = {key: float(point[column]) for key, column in self.theta.items()}
+        return Solution(float(value), shares, granted)
+
+    def _lift(self, point: np.ndarray) -> None:
+        """Replace what tangents say of response times by what they are."""
+        for queue in self.queues:
+            point[queue.seconds] = max(point[queue.seconds], queue.at(point[queue.usable]))
+        for column, mine in self.slowest:
+            values = [each.get(-1, 0.0) + sum(f * point[c] for c, f in each.items() if c >= 0) for each in mine]
+            point[column] = max(point[column], *values, 0.0)
+
+    def _linear(self, objective: Affine, constraints: list[tuple[Affine, float]]) -> np.ndarray | None:
+        """Optimal point of the linear program, None when there is none."""
         costs = np.zeros(len(self.lower))
         for column, coefficient in objective.items():
             if column >= 0:
@@ -105,7 +139,7 @@ class ShareProblem:
             elif limits[number] < -1e-9 * max(1.0, abs(limit)):
                 return None
         if not self.lower:
-            return Solution(objective.get(-1, 0.0), {}, {})
+            return np.zeros(0)
         size = np.abs(costs).max(initial=0.0) or 1.0
         answer = linprog(
             costs / size,
@@ -113,20 +147,27 @@ class ShareProblem:
             b_ub=limits if constraints else None,
             bounds=np.column_stack([self.lower, self.upper]),
             method="highs",
+            options=EXACT if self.queues else None,
         )
         if answer.status == 2:
             return None
         assert answer.status == 0, answer.message
-        shares = {(m, r): self._rounded(m, r, answer.x[column]) for (m, r), column in self.share.items()}
-        granted = {key: float(answer.x[column]) for key, column in self.theta.items()}
-        return Solution(float(costs @ answer.x) + objective.get(-1, 0.0), shares, granted)
+        point: np.ndarray = answer.x
+        return point
 
     def _rounded(self, m: int, r: int, share: float) -> int:
         """Whole amount of a share, rounded down so far that sums stay within their limits despite floats."""
         option = self.option[m]
         exact = share / float(self.tiny.unit[r])
         amount = math.floor(exact + 1e-6 if exact < 1e6 else exact * (1 - 1e-10))
-        return min(max(amount, option.floor[r]), self.tiny.ceiling(option, r))
+        return min(max(amount, self._least(m, r)), self.tiny.ceiling(option, r))
+
+    def _least(self, m: int, r: int) -> int:
+        """Floor, or what a response time needs."""
+        least, option = int(self.usage.least[self.row, m]), self.option[m]
+        if least and r == single_compute(self.tiny, option)[0]:
+            return max(least, option.floor[r])
+        return option.floor[r]
 
     def expression(self, level: Level) -> Affine:
         """A level as something to minimise: maximised goals negated, a single one too."""
@@ -153,7 +194,7 @@ class ShareProblem:
                 continue
             for r, name in enumerate(tiny.resources):
                 if tiny.shareable(tiny.members[m].workload, name):
-                    floor, top = option.floor[r], tiny.ceiling(option, r)
+                    floor, top = self._least(m, r), tiny.ceiling(option, r)
                     self.share[m, r] = self.column(float(floor * tiny.unit[r]), float(top * tiny.unit[r]))
 
     def _add_capacities(self) -> None:
@@ -226,6 +267,7 @@ class ShareProblem:
         up: dict[int, Affine] = {}
         down: dict[int, Affine] = {}
         internal: dict[int, Affine] = {}
+        offered: dict[tuple[int, int], Fraction] = {}  # by (direction, domain)
         for key, pairs in tiny.flows.items():
             theta = self.theta[key] = self.column(0.0, 1.0)
             for (i, j), rate in pairs.items():
@@ -233,10 +275,10 @@ class ShareProblem:
                 if a < 0 or b < 0:
                     continue
                 upwards, downwards, common = tiny.crossed(a, b)
-                for domain in upwards:
-                    add(up.setdefault(domain, {}), {theta: float(rate)})
-                for domain in downwards:
-                    add(down.setdefault(domain, {}), {theta: float(rate)})
+                for direction, (crossed, granted) in enumerate(((upwards, up), (downwards, down))):
+                    for domain in crossed:
+                        add(granted.setdefault(domain, {}), {theta: float(rate)})
+                        offered[direction, domain] = offered.get((direction, domain), Fraction(0)) + rate
                 add(internal.setdefault(common, {}), {theta: float(rate)})
             for m in {m for pair in pairs for m in pair}:
                 if m in self.rate:
@@ -244,9 +286,10 @@ class ShareProblem:
                     self.rows.append(({self.rate[m]: 1.0, theta: -rate_offered}, 0.0))
         for domain in tiny.instance.domains:
             if domain.uplink is not None and domain.uplink.bandwidth is not None:
-                for direction in (up, down):
-                    if domain.index in direction:
-                        self.rows.append((direction[domain.index], float(domain.uplink.bandwidth)))
+                for direction, granted in enumerate((up, down)):
+                    if domain.index in granted:
+                        load, link = offered[direction, domain.index], domain.uplink
+                        self.rows.append((granted[domain.index], carried(link.goodput, link.bandwidth, load)))
             if domain.internal is not None and domain.index in internal:
                 self.rows.append((internal[domain.index], float(domain.internal)))
 
@@ -273,6 +316,37 @@ class ShareProblem:
                 if self.tiny.members[m].workload is workload:
                     row[q] = -1.0 / float(workload.rate * workload.count)
             self.rows.append((row, 0.0))
+        return {worst: 1.0}
+
+    def _p99(self, goal: Goal) -> Affine:
+        """Equation (27): a queue with its tangents for every placed critical member."""
+        tiny, total = self.tiny, {}
+        late, denominator = delays(tiny, self.usage.node[self.row : self.row + 1])
+        worst = self.column(0.0, np.inf) if goal.worst else None
+        every = []
+        for m, option in enumerate(self.option):
+            workload = tiny.members[m].workload
+            if option.node < 0 or not workload.slo.critical:
+                continue
+            r, seconds = single_compute(tiny, option)
+            least = self._least(m, r) * tiny.unit[r]
+            top = min(tiny.ceiling(option, r) * tiny.unit[r], workload.parallel)
+            usable = self.column(float(min(least, top)), float(top))
+            add(row := {usable: 1.0}, self.amount(m, r), -1.0)
+            self.rows.append((row, 0.0))
+            queue = Queue(self.column(0.0, np.inf), usable, float(LN_100 * seconds), float(workload.rate * seconds))
+            self.queues.append(queue)
+            spare = np.geomspace(self.lower[usable] - queue.offered, self.upper[usable] - queue.offered, 8)
+            self.rows += [queue.tangent(float(queue.offered + each)) for each in spare]
+            weight = float(workload.weight)
+            mine = {queue.seconds: weight, -1: weight * int(late[0, m]) / denominator}
+            every.append(mine)
+        if worst is None:
+            for mine in every:
+                add(total, mine)
+            return total
+        self.rows += [({**mine, worst: -1.0}, 0.0) for mine in every]
+        self.slowest.append((worst, every))
         return {worst: 1.0}
 
     def _peak(self, goal: Goal) -> Affine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from allocator.checker import check
 from allocator.errors import InputError
 from allocator.instance import instance_from_dict
 from allocator.instance.entities import Instance
+from tests.oracle.bent_features import BENT
 from tests.oracle.brute_force import brute_force, row_plan
 from tests.oracle.comparing import same
 from tests.oracle.goals import RATE_GOALS, goal_values, level_values
@@ -20,6 +22,7 @@ from tests.oracle.random_instances import FEATURES, Case, random_case
 from tests.oracle.tiny import Tiny
 
 SEEDS = 400
+BENT_SEEDS = 300
 ROWS = 12
 
 
@@ -27,10 +30,17 @@ def read(case: Case) -> Instance:
     return instance_from_dict(case.document)
 
 
+def block_of_cases(block: int) -> Iterator[Case]:
+    """A tenth of the plain cases and of the bent ones."""
+    for bent, seeds in ((False, SEEDS), (True, BENT_SEEDS)):
+        for seed in range(block * seeds // 10, (block + 1) * seeds // 10):
+            yield random_case(seed, bent=bent)
+
+
 @pytest.mark.parametrize("block", range(10))
 def test_every_placement_has_the_checkers_verdict_and_values(block: int) -> None:
-    for seed in range(block * SEEDS // 10, (block + 1) * SEEDS // 10):
-        case = random_case(seed)
+    for case in block_of_cases(block):
+        seed = case.seed
         instance = read(case)
         tiny = Tiny(instance, case.model)
         try:
@@ -39,7 +49,7 @@ def test_every_placement_has_the_checkers_verdict_and_values(block: int) -> None
             continue
         rng = np.random.default_rng(seed)
         sample = rows[rng.choice(len(rows), size=min(ROWS, len(rows)), replace=False)]
-        feasible = np.logical_and.reduce(list(feasibility(Usage(tiny, rows)).values()))
+        feasible = np.logical_and.reduce(list(feasibility(Usage(tiny, rows, served=True)).values()))
         good = rows[feasible]
         if len(good):
             sample = np.vstack([sample, good[rng.choice(len(good), size=min(ROWS, len(good)), replace=False)]])
@@ -47,7 +57,7 @@ def test_every_placement_has_the_checkers_verdict_and_values(block: int) -> None
 
 
 def _compare(tiny: Tiny, rows: np.ndarray, seed: int) -> None:
-    usage = Usage(tiny, rows)
+    usage = Usage(tiny, rows, served=True)
     masks = feasibility(usage)
     goals = {
         goal.id: goal_values(usage, goal)
@@ -69,8 +79,8 @@ def _compare(tiny: Tiny, rows: np.ndarray, seed: int) -> None:
 
 @pytest.mark.parametrize("block", range(10))
 def test_the_best_plan_holds_and_is_worth_what_the_oracle_says(block: int) -> None:
-    for seed in range(block * SEEDS // 10, (block + 1) * SEEDS // 10):
-        case = random_case(seed)
+    for case in block_of_cases(block):
+        seed = case.seed
         instance = read(case)
         truth = brute_force(instance, case.model)
         if truth.plan is None:
@@ -91,15 +101,20 @@ def test_the_generator_uses_every_feature_and_repeats_itself() -> None:
     for seed in range(SEEDS):
         used |= random_case(seed).features
     assert used == {*FEATURES, "gib"}
+    bent = set().union(*(random_case(seed, bent=True).features for seed in range(BENT_SEEDS)))
+    assert set(BENT) <= bent
+    assert not used & set(BENT)
     for seed in random.Random(0).sample(range(10_000), 20):
-        assert random_case(seed).document == random_case(seed).document
+        for bent_too in (False, True):
+            assert random_case(seed, bent=bent_too).document == random_case(seed, bent=bent_too).document
 
 
 def test_the_generator_writes_valid_documents() -> None:
     refused = []
-    for seed in range(SEEDS):
-        try:
-            read(random_case(seed))
-        except InputError as error:
-            refused.append(f"seed {seed}: {error}")
+    for bent, seeds in ((False, SEEDS), (True, BENT_SEEDS)):
+        for seed in range(seeds):
+            try:
+                read(random_case(seed, bent=bent))
+            except InputError as error:
+                refused.append(f"seed {seed}, bent {bent}: {error}")
     assert not refused, "\n".join(refused[:5])

@@ -123,9 +123,13 @@ class Tiny:
         return [index for index, member in enumerate(self.members) if member.workload.group == name]
 
     def shareable(self, workload: WorkloadClass, resource: str) -> bool:
-        """Whether the class works on the resource, so that more than the floor can pay (equation 3)."""
+        """Whether more than the floor can pay: for rates, or for a target on the response time (equation 3)."""
         demands = [demand for mode in workload.modes for demand in (mode.default, *mode.by_kind.values())]
-        return any(resource in demand.work.compute or resource in demand.work.memory for demand in demands)
+        if self.model.has_rate_goals:
+            return any(resource in demand.work.compute or resource in demand.work.memory for demand in demands)
+        if workload.slo.p99 is None or not self.holds(Family.SLO):
+            return False
+        return any(demand.work.compute.get(resource, 0) > 0 for demand in demands)
 
     def floor_of(self, demand: Demand) -> tuple[int, ...]:
         """Floors of a demand by resource."""

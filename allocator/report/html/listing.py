@@ -59,7 +59,7 @@ def runs_table(folder: Folder, links: Mapping[tuple[str, str], str]) -> Table:
         Column("outcome", "outcome", choice=True),
         Column("value", "goals reached", right=True),
         Column("gap", "gap", right=True),
-        Column("to_best_known", "first goal to best known", right=True),
+        Column("to_best_known", "to best known", right=True),
         Column("first_plan_seconds", "first plan", right=True),
         Column("seconds", "time", right=True),
         Column("peak_memory_mib", "MiB", right=True),
@@ -85,7 +85,7 @@ def _run_row(run: Judged, links: Mapping[tuple[str, str], str]) -> tuple[Cell, .
         Cell("-") if gap is None else Cell(percent(gap[1], 2), gap[1]),
         Cell(_signed(record, known, to_known), to_known),
         _seconds(record.first_plan_seconds),
-        _seconds(record.seconds),
+        _seconds(record.run_seconds),
         _whole(record.peak_memory_mib),
         _whole(record.size.get("variables")),
         _whole(record.size.get("constraints")),
@@ -117,7 +117,7 @@ def failures_table(folder: Folder) -> Table | None:
         if run.wrong or record.has_plan or record.solved:
             continue
         why = record.error or (record.result or {}).get("termination", {}).get("detail") or record.reason or "-"
-        rows.append((*_who(record), outcome_of(run), plain(_first_lines(str(why))), _seconds(record.seconds)))
+        rows.append((*_who(record), outcome_of(run), plain(_first_lines(str(why))), _seconds(record.run_seconds)))
     if not rows:
         return None
     columns = (*_WHO, Column("outcome", "outcome", choice=True), Column("why", "why"), Column("s", "time", right=True))

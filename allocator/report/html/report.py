@@ -209,7 +209,7 @@ def _plans(folder: Folder) -> tuple[list[ShownPlan], int]:
 def _rank(record: Record) -> tuple[object, ...]:
     """Better levels first, in their order; then proven before not; then quicker."""
     values = [(-1 if level["sense"] == "max" else 1) * (level["value"] or 0) for level in record.levels]
-    return (*values, not record.solved, record.seconds)
+    return (*values, not record.solved, record.run_seconds)
 
 
 def _without_largest(shown: Sequence[ShownPlan], folder: Folder) -> list[ShownPlan]:

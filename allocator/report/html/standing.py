@@ -30,9 +30,9 @@ __all__ = ["Standing", "standing_of"]
 MOST_SPREADS = 400
 NOTES = (
     (
-        "Times are shifted geometric means (shift 10 s) of the whole process. Among all: over the runs that every "
-        "method proved which proves anything, their number in brackets. With limit: runs without proof count with their time "
-        "limit. In no mean: refused, crashed, out of memory."
+        "Times are shifted geometric means (shift 10 s), from reading to checking. Among all: over the runs that every "
+        "method proved which proves anything, their number in brackets. With limit: runs without proof count with "
+        "their time limit. In no mean: refused, crashed, out of memory."
     ),
     (
         "The primal integral is the area of the distance from the best value over time, in seconds: small is soon and "

@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import resource
+import shutil
 import sys
 import threading
 from collections.abc import Mapping
@@ -79,7 +80,7 @@ class TraceFile:
 
 def main(folder: Path) -> int:
     """Run the job in a folder; 0 whenever an answer is written, refusals and failures included."""
-    threading.Thread(target=_end_with_runner, name="runner", daemon=True).start()
+    threading.Thread(target=_end_with_runner, args=(folder,), name="runner", daemon=True).start()
     job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
     memory = job["limits"]["memory_mib"]
     if memory is not None:
@@ -146,11 +147,12 @@ def _load_packages(method: str) -> None:
         import_module(name)
 
 
-def _end_with_runner() -> None:
-    """Wait for the end of standard input; the runner holds its other end."""
+def _end_with_runner(folder: Path) -> None:
+    """Wait for the end of standard input, whose other end the runner holds; then nobody wants the folder any more."""
     with contextlib.suppress(OSError):
         while os.read(0, 1):
             pass
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 

@@ -301,9 +301,11 @@ def bench(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
-def start(*arguments: str) -> subprocess.Popen[bytes]:
+def start(*arguments: str, temporary: Path) -> subprocess.Popen[bytes]:
+    temporary.mkdir()
     command = [sys.executable, "-m", "allocator", "bench", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
@@ -342,12 +344,13 @@ def alive(pid: int) -> bool:
 def test_a_kill_in_the_middle_loses_repeats_and_tears_nothing(tmp_path: Path) -> None:
     path = suite(tmp_path, "greedy, milp, cpsat")
     folder = tmp_path / "report"
-    process = start(str(path), "-o", str(folder), "--jobs", "2", "--quiet")
+    process = start(str(path), "-o", str(folder), "--jobs", "2", "--quiet", temporary=tmp_path / "tmp")
     wait_for(lambda: len(lines(folder)) >= 3 and len(workers_of(process.pid)) > 0)
     workers = workers_of(process.pid)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     wait_for(lambda: not any(alive(worker) for worker in workers))  # no run outlives its runner
+    assert list((tmp_path / "tmp").iterdir()) == []
     before = lines(folder)
     assert 3 <= len(before) < 12
     for _ in range(2):  # the second time there is nothing left to do
@@ -368,7 +371,7 @@ def test_a_kill_in_the_middle_loses_repeats_and_tears_nothing(tmp_path: Path) ->
 def test_an_interruption_ends_what_is_going_on_and_keeps_what_is_done(tmp_path: Path) -> None:
     path = suite(tmp_path, "greedy, milp, cpsat")
     folder = tmp_path / "report"
-    process = start(str(path), "-o", str(folder), "--jobs", "2", "--quiet")
+    process = start(str(path), "-o", str(folder), "--jobs", "2", "--quiet", temporary=tmp_path / "tmp")
     wait_for(lambda: len(lines(folder)) >= 1 and len(workers_of(process.pid)) > 0)
     workers = workers_of(process.pid)
     process.send_signal(signal.SIGINT)

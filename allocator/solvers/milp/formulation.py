@@ -6,7 +6,6 @@ Owns naming and scaling of rows. Must not know HiGHS, nor any single family's ma
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -155,13 +154,6 @@ class Formulation:
     def blocks_of(self, workload: int) -> list[int]:
         """Blocks of a class."""
         return [block.index for block in self.compiled.blocks if block.workload == workload]
-
-    def path_up(self, node: int) -> Iterator[int]:
-        """The node's domain and its ancestors, the root last."""
-        domain = int(self.compiled.node_domain[node])
-        while domain >= 0:
-            yield domain
-            domain = int(self.compiled.parent[domain])
 
 
 def _up(number: Fraction) -> float:

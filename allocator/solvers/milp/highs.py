@@ -24,7 +24,6 @@ __all__ = ["HighsRun", "Outcome", "Stop"]
 
 Float = npt.NDArray[np.float64]
 POLL_SECONDS = 0.05
-GRACE_SECONDS = 0.7
 
 
 class Stop(StrEnum):

@@ -70,6 +70,8 @@ def input_file(*suffixes: str) -> Callable[[str], Path]:
             raise click.BadParameter(f"{text!r} is a folder")
         if not path.exists():
             raise click.BadParameter(f"there is no file {text!r}")
+        if not path.is_file():
+            raise click.BadParameter(f"{text!r} is a device or a pipe; name a regular file")
         if not os.access(path, os.R_OK):
             raise click.BadParameter(f"{text!r} cannot be read: permission denied")
         return path

@@ -41,6 +41,8 @@ def read_text(path: Path) -> str:
         When it cannot be read or is no UTF-8 text.
     """
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            refuse(str(path), "file", "is a device or a pipe, which may never end; name a regular file")
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         refuse(str(path), "file", error.strerror or "cannot be read")

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
+from allocator.errors import InternalError
 from allocator.solvers.base import Assignment
 from allocator.solvers.evaluation.use import Counts
 from allocator.solvers.shares.goals import fixed_value, level_terms
@@ -22,6 +23,7 @@ from allocator.solvers.shares.rounding import rounded
 
 __all__ = ["SharePlan", "optimal_shares"]
 
+INFEASIBLE = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible)
 SAFE = 1e-10  # relative allowance for keeping a level that floating point reached
 
 
@@ -88,7 +90,14 @@ def _optimise(
     solver.changeObjectiveSense(highspy.ObjSense.kMinimize if minimise else highspy.ObjSense.kMaximize)
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        solver.clearSolver()  # once more from nothing, before believing it
+        solver.setOptionValue("presolve", "off")
+        solver.run()
+    status = solver.getModelStatus()
+    if status in INFEASIBLE:
         return None, 0.0, {}
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise InternalError(f"HiGHS ends the share program with {status}")
     found = solver.getSolution()
     prices: dict[tuple[int, str], float] = {}
     for row, dual in zip(made.program.rows, found.row_dual, strict=False):

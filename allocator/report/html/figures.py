@@ -32,6 +32,9 @@ __all__ = [
 MOST_TRACES = 12
 MOST_POINTS = 60
 MOST_ROWS = 24
+MOST_LISTED = 300
+MOST_DRAWN = 1_500
+MOST_NAMED = 500  # points that say what they are when they are pointed at
 
 
 def series_of(records: Sequence[Record]) -> dict[str, int]:
@@ -89,7 +92,7 @@ def trace_pictures(records: Sequence[Record], series: Mapping[str, int], key: st
         The drawings, those with the longest runs, and how many more there would be.
     """
     groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for record in records:
+    for record in sorted(records, key=lambda each: each.seed):
         methods = {(other.method, other.seed) for other in groups[record.key]}
         if record.trace and not any(method == record.method for method, _ in methods):
             groups[record.key].append(record)
@@ -211,9 +214,12 @@ def gap_picture(records: Sequence[Record], series: Mapping[str, int], key: str) 
     without = sum(1 for record in records if record.has_plan) - len(found)
     if without:
         words += f" {count(without, 'plan')} without a bound {'is' if without == 1 else 'are'} not drawn."
+    if len(found) > MOST_DRAWN:
+        words += f" Drawn: the {MOST_DRAWN:,} widest."
+    widest = sorted(found, key=lambda entry: -entry[1][1])[:MOST_DRAWN]
     points = [
-        Point(series[record.method], _members(record), float(gap[1]), f"{_named(record)}: {percent(gap[1], 2)}")
-        for record, gap in found
+        Point(series[record.method], _members(record), float(gap[1]), _said(widest, record, percent(gap[1], 2)))
+        for record, gap in widest
     ]
     drawing = scatter(
         points,
@@ -223,7 +229,7 @@ def gap_picture(records: Sequence[Record], series: Mapping[str, int], key: str) 
         y_label="gap to the bound",
         y_text=lambda value: percent(Fraction(repr(value))),
     )
-    table = Table(key, "Gap against size", columns, rows)
+    table = Table(key, "Gap against size", columns, rows).cut(MOST_LISTED)
     return Picture("Gap against size", drawing, words, _key(series, [record for record, _ in found]), table)
 
 
@@ -243,17 +249,20 @@ def memory_picture(records: Sequence[Record], series: Mapping[str, int], key: st
     rows = tuple((*_who(record), Cell(f"{mib:,.0f}", mib)) for record, mib in found)
     most = max(found, key=lambda entry: entry[1] or 0.0)
     words = f"Peak of the whole process. The most: {most[1]:,.0f} MiB, {_named(most[0])}."
+    if len(found) > MOST_DRAWN:
+        words += f" Drawn: the {MOST_DRAWN:,} largest."
+    largest = sorted(found, key=lambda entry: -(entry[1] or 0.0))[:MOST_DRAWN]
     drawing = scatter(
         [
-            Point(series[record.method], _members(record), float(mib or 0), f"{_named(record)}: {mib:,.0f} MiB")
-            for record, mib in found
+            Point(series[record.method], _members(record), float(mib or 0), _said(largest, record, f"{mib:,.0f} MiB"))
+            for record, mib in largest
         ],
         title="Memory against size",
         description=words,
         x_label="members",
         y_label="MiB",
     )
-    table = Table(key, "Memory against size", columns, rows)
+    table = Table(key, "Memory against size", columns, rows).cut(MOST_LISTED)
     return Picture("Memory against size", drawing, words, _key(series, [record for record, _ in found]), table)
 
 
@@ -275,6 +284,11 @@ def _who(record: Record) -> tuple[Cell, ...]:
 
 def _members(record: Record) -> float:
     return float(max(record.instance["members"], 1))
+
+
+def _said(drawn: Sequence[object], record: Record, value: str) -> str:
+    """What a point says: nothing where there are so many that the page would grow too large."""
+    return "" if len(drawn) > MOST_NAMED else f"{_named(record)}: {value}"
 
 
 def _named(record: Record) -> str:

@@ -131,13 +131,15 @@ def _first_lines(text: str, most: int = 300) -> str:
 def wrong_table(folder: Folder) -> Table | None:
     """What was refuted, and by what; None when nothing was."""
     rows = [
-        (*_who(run.record), Cell(_first_lines(sentence, 500), sentence, "bad"))
+        (who[0], Cell(_first_lines(sentence, 500), sentence, "bad"), *who[1:])
         for run in folder.wrong
+        for who in (_who(run.record),)
         for sentence in run.wrong
     ]
     if not rows:
         return None
-    return Table("wrong", "Wrong", (*_WHO, Column("why", "what the checker says")), tuple(rows))
+    columns = (_WHO[0], Column("why", "what the checker says"), *_WHO[1:])
+    return Table("wrong", "Wrong", columns, tuple(rows))
 
 
 def provenance_table(folder: Folder) -> Table:

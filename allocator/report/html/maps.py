@@ -10,6 +10,7 @@ from fractions import Fraction
 from allocator.instance.entities import Instance
 from allocator.plan.entities import Plan
 from allocator.plan.evaluation import Evaluation, LinkUse, Use
+from allocator.report.charts.svg import shortened
 from allocator.report.charts.topology import Layout, draw, lay_out
 from allocator.report.format import amount, count, percent
 from allocator.report.html.table import Cell, Column, Table, plain
@@ -19,6 +20,7 @@ __all__ = ["domain_name", "domain_table", "topology_maps"]
 
 MOST_ROWS = 600
 MOST_MAPS = 6
+LETTERS = 60  # of a path in a caption
 HALF = Fraction(1, 2)
 
 
@@ -143,7 +145,7 @@ def _described(values: Mapping[str, Fraction]) -> str:
     names = (("empty", "empty"), ("low", "below half"), ("high", "half to full"), ("full", "full"), ("over", "OVER"))
     parts = ", ".join(f"{groups[key]:,} {name}" for key, name in names if groups[key])
     top = max(values, key=lambda path: values[path])
-    return f"{parts}; fullest: {domain_name(top)} at {percent(values[top])}."
+    return f"{parts}; fullest: {shortened(domain_name(top), LETTERS)} at {percent(values[top])}."
 
 
 def domain_table(instance: Instance, plan: Plan, evaluation: Evaluation, key: str, most: int = MOST_ROWS) -> Table:

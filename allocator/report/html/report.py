@@ -26,6 +26,7 @@ from allocator.report.summary.verdict import verdict
 __all__ = ["Report", "make_report"]
 
 MOST_PLANS = 40
+MOST_RUNS = 1_000
 LARGEST_PAGE = 1_400_000
 """Bytes that a page is kept under by leaving out plans, the largest instances first."""
 
@@ -95,6 +96,7 @@ def _page(folder: Folder, standing: Standing, changes: Part | None, shown: Seque
     sound = [run.record for run in folder.runs if not run.wrong]
     traces, more_traces = trace_pictures(sound, series, "trace")
     pictures = [gap_picture(sound, series, "gap"), memory_picture(records, series, "memory")]
+    failures = failures_table(folder)
     links = {(plan.case, plan.model): plan.key for plan in shown}
     return render(
         "report.html",
@@ -109,9 +111,9 @@ def _page(folder: Folder, standing: Standing, changes: Part | None, shown: Seque
         traces=traces,
         more_traces=more_traces,
         pictures=[picture for picture in pictures if picture is not None],
-        failures=failures_table(folder),
+        failures=None if failures is None else failures.cut(MOST_RUNS),
         changes=changes,
-        runs=runs_table(folder, links),
+        runs=runs_table(folder, links).cut(MOST_RUNS),
         plans=shown,
         left_out=left_out,
         provenance=provenance_table(folder),

@@ -86,16 +86,11 @@ def _sentences(records: Sequence[Record], times: Sequence[MethodTimes], pairs: S
         quickest = min(first, key=lambda each: each.of_common or each.of_solved or 0.0)
         names = _listed([each.method for each in first])
         yield (
-            f"Most proofs: {names}, {most:,} of {quickest.runs:,} runs{' each' if len(first) > 1 else ''}. "
+            f"Most proofs: {names}, {most:,} of {count(quickest.runs, 'run')}{' each' if len(first) > 1 else ''}. "
             + (f"Quickest of these: {quickest.method}. " if len(first) > 1 else "")
             + (f"A proof took it {_time(quickest.of_solved).text} (shifted geometric mean).")
         )
-    if pairs:
-        losses = {method: sum(pair.losses for pair in pairs if pair.first == method) for method in by_method(records)}
-        wins = {method: sum(pair.wins for pair in pairs if pair.first == method) for method in losses}
-        best = min(losses, key=lambda method: (losses[method], -wins[method]))
-        lost = "never has the worse plan" if not losses[best] else f"has the worse plan {_times(losses[best])}"
-        yield f"Best plans: {best} {lost} and the better one {_times(wins[best])}, against all others."
+    yield from _best_plans(pairs)
     seeds = {record.seed for record in records}
     if len(seeds) == 1:
         yield "There is one seed: how much a run varies by chance is not known."
@@ -105,6 +100,26 @@ def _sentences(records: Sequence[Record], times: Sequence[MethodTimes], pairs: S
     yield (
         f"Over {len(seeds)} seeds, the first goal came out differently in {differing:,} of "
         f"{count(len(varied), 'problem and method', 'problems and methods')}."
+    )
+
+
+def _best_plans(pairs: Sequence[Duel]) -> Iterable[str]:
+    """Whose plans are best, by what they win less what they lose; nothing where no plans can be compared."""
+    sums: dict[str, tuple[int, int, int]] = {}
+    for pair in pairs:
+        wins, ties, losses = sums.get(pair.first, (0, 0, 0))
+        sums[pair.first] = wins + pair.wins, ties + pair.ties, losses + pair.losses
+    compared = {method: found for method, found in sums.items() if any(found)}
+    if not compared:
+        return
+    if not any(wins for wins, _, _ in compared.values()):
+        yield f"Equal plans: {_listed(list(compared))} differ on no problem that they can be compared on."
+        return
+    best = max(compared, key=lambda method: (compared[method][0] - compared[method][2], compared[method][0]))
+    wins, ties, losses = compared[best]
+    yield (
+        f"Best plans: {best}. Against the plans of all others it has the better one {_times(wins)}, an equal one "
+        f"{_times(ties)}, a worse one {_times(losses)}."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 __all__ = ["Cell", "Column", "Table", "from_sheet", "plain"]
@@ -55,9 +55,11 @@ class Table:
     filters: bool = True
     notes: tuple[str, ...] = field(default=())
 
-    def choices(self, index: int) -> tuple[str, ...]:
-        """The different texts of a column, sorted."""
-        return tuple(sorted({row[index].text for row in self.rows}))
+    def cut(self, most: int) -> Table:
+        """The first rows; the others are counted in ``more``."""
+        if len(self.rows) <= most:
+            return self
+        return replace(self, rows=self.rows[:most], more=self.more + len(self.rows) - most)
 
 
 def plain(text: str, tone: str = "") -> Cell:

@@ -33,7 +33,8 @@ def test_the_verdict_is_in_words(folder: Path) -> None:
     tree = check_page(make_report(folder).page)
     lead = tree.all("header")[0].text
     assert "6 methods on 2 problems in 16 runs: 12 ended with a plan" in lead
-    assert "Most proofs: milp" in lead
+    assert "Most proofs: milp, 6 of 6 runs." in lead
+    assert "Best plans: milp. Against the plans of all others it has the better one 6 times" in lead
     assert "Over 3 seeds, the first goal came out differently in 0 of 4 problems and methods." in lead
     assert "The checker judged 12 plans again while this page was made: all as claimed." in lead
 
@@ -62,6 +63,25 @@ def test_every_drawing_is_there(folder: Path) -> None:
     assert "Memory against size" in titles
     assert sum("over time" in title for title in titles) == 2
     assert sum(title.startswith("Utilisation of cpu") for title in titles) == 2
+
+
+def test_thousands_of_runs_stay_small_and_the_csv_has_them_all(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "many", failures=False)
+    records = read_records(folder)
+    many = [
+        replace(record, run=f"{record.run}-{copy}", case=f"{record.case} {copy:03}", peak_memory_mib=100.0 + copy)
+        for copy in range(300)
+        for record in records
+        if record.seed == 0 or copy < 150
+    ]
+    write_records(
+        folder, [replace(record, plan=None, status="unknown") if n > 40 else record for n, record in enumerate(many)]
+    )
+    report = make_report(folder)
+    tree = check_page(report.page)
+    assert len(rows_of(tree, "runs")) == 1000
+    assert len(list(csv.DictReader(io.StringIO(report.tables["runs"])))) == len(many) == 2400
+    assert "1,400 more rows" in tree.text
 
 
 def test_no_runs_at_all(folder: Path) -> None:

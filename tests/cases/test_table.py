@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-LATER = {9}
-"""Rows that wait for a reader of the format of the machine reassignment challenge."""
+LATER = {9, 12}
+"""Rows that wait: 9 for a reader of the machine reassignment challenge, 12 for a method for ten thousand items."""
 
 
 def test_every_row_has_a_test() -> None:

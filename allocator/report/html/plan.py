@@ -35,6 +35,8 @@ from allocator.report.summary.verdict import verdict
 
 __all__ = ["plan_page", "plan_view"]
 
+MOST_VIOLATIONS = 50
+
 Builder = Callable[[Result, Instance], Section | None]
 
 _BEFORE: tuple[Builder, ...] = (infeasible.section, goals.section, classes.section, unplaced.section)
@@ -58,7 +60,10 @@ def plan_page(result: Result, instance: Instance) -> str:
     ----------
     result : of ``allocator.solve`` for this instance.
     """
-    wrong = () if result.evaluation is None else tuple(item.message for item in result.evaluation.violations)
+    broken = () if result.evaluation is None else result.evaluation.violations
+    wrong = [f"{item.family}: {domain_name(item.where)}: {item.message}" for item in broken[:MOST_VIOLATIONS]]
+    if len(broken) > MOST_VIOLATIONS:
+        wrong.append(f"… and {len(broken) - MOST_VIOLATIONS:,} more")
     return render(
         "plan.html",
         f"{instance.name}: plan",

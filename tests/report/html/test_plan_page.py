@@ -147,6 +147,7 @@ def test_a_plan_that_breaks_something_is_called_wrong() -> None:
     tree = check_page(plan_page(result_of(instance, plan), instance))
     alarms = [element for element in tree.all("div") if element.attributes.get("role") == "alert"]
     assert "Wrong: the checker refutes this plan." in alarms[0].text
+    assert "capacity: a: " in alarms[0].text
     over = [path for path in tree.all("path") if path.attributes.get("class") == "h7"]
     assert len(over) == 1
     assert over[0].text == "a: 200 % of memory (2 B of 1 B)"

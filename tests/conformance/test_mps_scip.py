@@ -1,4 +1,7 @@
-"""The exported MPS, solved by another solver (SCIP in the OR-Tools wheel), has the optimum of the brute force."""
+"""The exported MPS, solved by another solver (SCIP in the OR-Tools wheel), has the optimum of the brute force.
+
+Cases that bend are solved by a series of programs: one file does not hold them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def solve_mps(path: Path) -> float:
     return float(solver.objective_value)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [case for case in CASES if not case.bent], ids=lambda case: case.name)
 def test_scip_finds_the_optimum_of_the_first_level(case: Case, tmp_path: Path) -> None:
     model = Model(case.name, "", case.levels[:1])
     instance = instance_from_dict(case.document)

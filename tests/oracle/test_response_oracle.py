@@ -31,6 +31,9 @@ def critical(name: str, count: int, rate: str, cpu: str, weight: int = 1) -> dic
     return {"class": name, "count": count, "weight": weight, "work": work, "slo": {"critical": True}}
 
 
+SLOW = critical("c", 1, "1/s", "1 s", 2)
+
+
 def optimum(case: dict[str, Any], *, worst: bool = False) -> float:
     model = Model("m", "", (Level((Goal(GoalId.P99, worst=worst),)),))
     return float(brute_force(instance_from_dict(case), model).values[0])

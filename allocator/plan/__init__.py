@@ -1,0 +1,1 @@
+"""A plan, its evaluation, the result that holds it, and their files."""

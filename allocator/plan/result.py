@@ -101,8 +101,10 @@ class LinearizationCertificate:
 
 @dataclass(frozen=True, slots=True)
 class Infeasibility:
-    """Why there is no plan, in workload terms. ``conflict``: constraints that cannot hold together, none of them
-    superfluous. ``relaxation``: a least change that makes the instance feasible. ``reasons``: sentences for a person.
+    """Why there is no plan, in workload terms.
+
+    ``reasons``: sentences for a person. ``conflict``: constraints that cannot hold together, none of them superfluous.
+    ``relaxation``: a least change that makes the instance feasible.
     """
 
     reasons: tuple[str, ...] = ()
@@ -112,8 +114,10 @@ class Infeasibility:
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """A resource of a domain (or a link: resource "bandwidth") near its limit; ``price``: value of one more base unit
-    of it in the first level that can use it, from the share LP; None where prices were not computed.
+    """A resource of a domain (or a link: resource "bandwidth") near its limit.
+
+    ``price``: value of one more base unit of it in the first level that can use it, from the share program; None where
+    prices were not computed.
     """
 
     domain: str

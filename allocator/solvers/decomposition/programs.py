@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 import numpy.typing as npt
 
@@ -12,7 +11,7 @@ from allocator.solvers.budget import Budget
 from allocator.solvers.milp.highs import HighsRun, Outcome
 from allocator.solvers.milp.matrix import Matrix
 
-__all__ = ["Columns", "Rows", "fresh_scheduler", "minimise"]
+__all__ = ["Columns", "Rows", "minimise"]
 
 Float = npt.NDArray[np.float64]
 
@@ -34,11 +33,6 @@ class Rows:
 
     lower: Float
     upper: Float
-
-
-def fresh_scheduler() -> None:
-    """Drop HiGHS's threads of earlier runs: it refuses to run when asked for another number of them."""
-    highspy.Highs.resetGlobalScheduler(True)
 
 
 def minimise(

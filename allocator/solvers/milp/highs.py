@@ -201,7 +201,7 @@ class HighsRun:
         for callback, function in subscriptions:
             callback.subscribe(function)
         try:
-            thread = threading.Thread(target=lambda: result.append(highspy._core._Highs.run(solver)), daemon=True)
+            thread = threading.Thread(target=lambda: result.append(solver.run()), daemon=True)
             thread.start()
             while thread.is_alive():
                 thread.join(POLL_SECONDS)

@@ -17,7 +17,6 @@ from allocator.solvers.decomposition.assignment.extract import (
     member_assignment,
 )
 from allocator.solvers.decomposition.assignment.search import FEW_JOBS, Found, quick, search
-from allocator.solvers.decomposition.programs import fresh_scheduler
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.recorder import Recorder
 
@@ -60,7 +59,6 @@ class AssignmentSearch:
         if members is None:
             return StageAnswer(start, None, optimal=False)
         recorder.phase("assigning by the relaxation", level=0)
-        fresh_scheduler()
         on_value, on_bound = _listeners(recorder, members)
         soon = budget.at_most(QUICK_SECONDS)
         found = quick(members.problem, soon, threads=threads, on_value=on_value, on_bound=on_bound)
@@ -84,7 +82,6 @@ class AssignmentSearch:
         members = member_assignment(compiled)
         if members is None:
             return StageAnswer(incumbent, bound, optimal=False)
-        fresh_scheduler()
         on_value, on_bound = _listeners(recorder, members)
         choice = None if incumbent is None else members.choice(incumbent)
         value = None if choice is None else members.problem.value(choice)

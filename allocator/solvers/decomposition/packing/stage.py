@@ -9,7 +9,6 @@ from allocator.solvers.decomposition.packing.extract import is_packing_instance,
 from allocator.solvers.decomposition.packing.extract_groups import grouped_nodes
 from allocator.solvers.decomposition.packing.grouped import pack_groups
 from allocator.solvers.decomposition.packing.search import pack
-from allocator.solvers.decomposition.programs import fresh_scheduler
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.recorder import Recorder
@@ -47,7 +46,6 @@ class Packing:
             recorder.incumbent(0, float(alone))
             recorder.bound(0, float(alone))
             return StageAnswer(packed.together(compiled), alone, optimal=True)
-        fresh_scheduler()
 
         def on_value(bins: int) -> None:
             if bins <= packed.num_nodes:
@@ -86,7 +84,6 @@ def _run_groups(
     if grouped is None:
         return StageAnswer(start, None, optimal=False)
     recorder.phase("packing groups of nodes by patterns", level=0)
-    fresh_scheduler()
     bins = None if start is None else grouped.bins(start)
     found = pack_groups(grouped.packing, bins, budget, threads=threads, seed=seed)
     bound = grouped.unit * found.lower

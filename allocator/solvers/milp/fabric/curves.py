@@ -125,7 +125,7 @@ def _largest_load(form: Formulation) -> Fraction:
 
 
 def refine(form: Formulation, counts: Counts) -> list[tuple[dict[int, float], float]]:
-    """Tangents at the placement's own loads where bent links have none yet, as rows (coefficients by column) <= bound."""
+    """Tangents at the placement's own loads where bent links have none yet: (coefficients by column, upper bound)."""
     links = bent_links(form)
     flows = flow_crossings(form.compiled, counts) if links else []
     rows = []

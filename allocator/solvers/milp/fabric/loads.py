@@ -35,19 +35,16 @@ def _most_in(form: Formulation, team: TeamTraffic, domain: int) -> int:
     """Most members of a team that a domain's own limits can hold: smallest floors first, per resource."""
     compiled = form.compiled
     low, high = int(compiled.first_node[domain]), int(compiled.end_node[domain])
-    most = 0
-    for block in team.blocks:
-        if any(low <= entry.node < high for entry in form.of_block[block]):
-            most += compiled.blocks[block].count
+    blocks = [compiled.blocks[index] for index in team.blocks]
+    most = sum(b.count for b in blocks if any(low <= entry.node < high for entry in form.of_block[b.index]))
     kinds = np.unique(compiled.node_kind[low:high])
     for r in np.nonzero(compiled.limit[domain] >= 0)[0]:
         if compiled.resources[r] == "power":
             continue
         floors: list[int] = []
-        for index in team.blocks:
-            block = compiled.blocks[index]
-            options = list(compiled.options_of(block.workload))
-            floors.extend([int(compiled.floor[np.ix_(options, kinds, [r])].min())] * block.count)
+        for block in blocks:
+            of_class = compiled.floor[compiled.first_option[block.workload] : compiled.first_option[block.workload + 1]]
+            floors.extend([int(of_class[:, kinds, r].min())] * block.count)
         room, fits = int(compiled.limit[domain, r]), 0
         for need in sorted(floors):
             room -= need

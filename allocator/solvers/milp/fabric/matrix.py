@@ -98,47 +98,26 @@ def _node_pairs(form: Formulation, i: int, j: int) -> dict[tuple[int, int], Term
 def _extend_by_counts(form: Formulation, distance: list[list[Fraction]], terms: Terms) -> None:
     """Teams and entries between classes: count times count for every pair of nodes at a distance."""
     compiled = form.compiled
-    num_nodes = compiled.num_nodes
-    for h in range(num_nodes):
-        leaf = int(compiled.node_domain[h])
+    leaves = [int(domain) for domain in compiled.node_domain]
+    apart = [(h, k) for h, row in enumerate(distance) for k, far in enumerate(row) if far]
+    for h, k in apart:
         for team in compiled.teams:
-            here = team_count(form, team, leaf)
-            if not here:
-                continue
-            count = unary(form, ("team matrix", team.index, h), here, team.size)
-            for k in range(num_nodes):
-                if distance[h][k] == 0:
-                    continue
-                met = _ordered_pairs(
-                    form, ("matrix team", team.index), count, h, k, team_count(form, team, _leaf(form, k)), team.size
-                )
+            here, there = team_count(form, team, leaves[h]), team_count(form, team, leaves[k])
+            if here:
+                count = unary(form, ("team matrix", team.index, h), here, team.size)
+                key = "matrix team", team.index, h, k
+                met = _one_set(count) if h == k else product(form, key, count, there, team.size)
                 terms.extend(met, team.rate * distance[h][k])
         for index, group in enumerate(compiled.groups):
-            here = class_count(form, group.source, leaf)
-            if not here:
-                continue
-            count = unary(form, ("class", group.source, leaf, False), here, class_size(form, group.source))
-            for k in range(num_nodes):
-                if distance[h][k] == 0:
-                    continue
-                there = class_count(form, group.target, _leaf(form, k))
-                same = group.source == group.target
-                met = (
-                    _ordered_pairs(form, ("matrix group", index), count, h, k, there, class_size(form, group.target))
-                    if same
-                    else product(form, ("matrix group", index, h, k), count, there, class_size(form, group.target))
-                )
+            here, there = class_count(form, group.source, leaves[h]), class_count(form, group.target, leaves[k])
+            if here:
+                count = unary(form, ("class", group.source, leaves[h], False), here, class_size(form, group.source))
+                key = "matrix group", index, h, k
+                same = group.source == group.target and h == k
+                met = _one_set(count) if same else product(form, key, count, there, class_size(form, group.target))
                 terms.extend(met, group.rate * distance[h][k])
 
 
-def _leaf(form: Formulation, node: int) -> int:
-    return int(form.compiled.node_domain[node])
-
-
-def _ordered_pairs(
-    form: Formulation, key: tuple[str, int], count: Unary, h: int, k: int, there: Terms, upper: int
-) -> Terms:
-    """Ordered pairs of distinct members of one set, the first on h, the second on k."""
-    if h == k:
-        return count.weighted([a * (a - 1) for a in range(len(count.picks))])
-    return product(form, (*key, h, k), count, there, upper)
+def _one_set(count: Unary) -> Terms:
+    """Ordered pairs of distinct members of one set on one node."""
+    return count.weighted([a * (a - 1) for a in range(len(count.picks))])

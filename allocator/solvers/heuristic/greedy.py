@@ -144,27 +144,39 @@ class _Pass:
         return float((least / self.total).max(initial=0.0))
 
     def place_unit(self, unit: list[int] | GangUnit) -> bool:
-        """Place a whole team, gang unit or block; members of a block one by one. False when not all fit in time."""
+        """Place a whole team, gang unit or block. False when not all fit in time."""
         if isinstance(unit, GangUnit):
             return self._place_gangs(unit)
         whole = self.compiled.blocks[unit[0]].team >= 0
         done: list[tuple[int, int, int]] = []
         for block in unit:
-            for _ in range(self.compiled.blocks[block].count):
+            left = self.compiled.blocks[block].count
+            while left:
                 spot = None if self.budget.exhausted else self._best_spot(block)
                 if spot is None:
                     if whole:
                         for key in done:
                             self._put(*key, -1)
                     return False
-                self._put(block, *spot)
-                done.append((block, *spot))
+                number = 1 if whole or block in self.links else self._batch(block, *spot, left)
+                self._put(block, *spot, number)
+                done.extend([(block, *spot)] * number if whole else [])
+                left -= number
         return True
+
+    def _batch(self, block: int, option: int, node: int, left: int) -> int:
+        """How many members without traffic to put on the node at once: all that fit, or an even part where spread."""
+        number = min(left, self.state.room_for(block, option, node))
+        if self.loose:
+            number = min(number, -(-left // int(self.state.fits(block, option).sum())))
+        return max(1, number)
 
     def _put(self, block: int, option: int, node: int, number: int = 1) -> None:
         self.state.place(block, option, node, number)
-        spots = self.spots.setdefault(block, [])
-        spots.append(node) if number > 0 else spots.remove(node)
+        if number < 0:
+            self.spots[block].remove(node)
+        elif self.compiled.blocks[block].team >= 0 or block in self.links:
+            self.spots.setdefault(block, []).append(node)  # partners look here for whom to be near
 
     def _best_spot(self, block: int) -> tuple[int, int] | None:
         entity = self.compiled.blocks[block]
@@ -255,7 +267,7 @@ class _Pass:
             nodes = [node for node in nodes if node not in taken]
             if not nodes:
                 for key in done:
-                    self._put(*key, -1)
+                    self.state.place(*key, -1)
                 return False
             here = self.compiled.blocks[block].current_node
             seat = here if here in nodes else nodes[0]

@@ -116,6 +116,23 @@ class PlacingState:
             mask &= (slot < 0) | (members[slot] < most)
         return mask
 
+    def room_for(self, block: int, option: int, node: int) -> int:
+        """How many more members of the block fit on the node in that option; at most the block's count."""
+        compiled = self.compiled
+        need = self.need(block, option, node)
+        most = compiled.blocks[block].count
+        for r in np.nonzero(need > 0)[0]:
+            rooms = [int(self.free_node[node, r]), *(int(self.free_inner[d][r]) for d in self._paths[node])]
+            for domain, pooled in self.pools:
+                if pooled == r and compiled.first_node[domain] <= node < compiled.end_node[domain]:
+                    rooms.append(max(0, int(self.own_free[node, r])) + self.pool_free[domain, pooled])
+            most = min(most, min(rooms) // int(need[r]))
+        group = compiled.instance.workloads[compiled.blocks[block].workload].group
+        for limit, slot, members in self._conflicts.get(group, ()):
+            if slot[node] >= 0:
+                most = min(most, limit - int(members[slot[node]]))
+        return most
+
     def place(self, block: int, option: int, node: int, number: int = 1) -> None:
         """Place members; a negative number takes them back."""
         key = block, option, node

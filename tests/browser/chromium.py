@@ -128,8 +128,7 @@ class Page:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
         self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self._call("Emulation.setEmulatedMedia", features=[scheme])
+        self.media("", dark=dark)
         self._call("Page.navigate", url=file.resolve().as_uri())
         until = time.monotonic() + SECONDS
         while self.run("document.readyState + location.protocol") != "completefile:":
@@ -146,6 +145,20 @@ class Page:
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script[:100]}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
+
+    def media(self, name: str, *, dark: bool = False) -> None:
+        """Show the page as on paper ("print"), or as it comes ("")."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._call("Emulation.setEmulatedMedia", media=name, features=[scheme])
+
+    def names(self, *roles: str) -> list[str]:
+        """What assistive software calls the elements of these roles."""
+        nodes = self._call("Accessibility.getFullAXTree")["nodes"]
+        return [
+            str(node.get("name", {}).get("value", ""))
+            for node in nodes
+            if not node["ignored"] and node["role"]["value"] in roles
+        ]
 
     def press(self, key: str, code: int) -> None:
         """Press and release a key."""

@@ -230,6 +230,28 @@ def test_names_stay_text(browser: Chromium, pages: dict[str, Path]) -> None:
     page.close()
 
 
+def test_everything_has_a_name_for_who_does_not_see_it(report: Page) -> None:
+    report.run("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    for roles, least in ((("image", "img"), 10), (("button",), 50), (("searchbox", "combobox"), 5), (("link",), 10)):
+        names = report.names(*roles)
+        assert len(names) >= least, roles
+        assert all(name.strip() for name in names), roles
+    assert any(name.startswith("Utilisation of cpu") for name in report.names("image", "img"))
+    assert "Every run" in report.names("region")
+
+
+@pytest.mark.parametrize("name", ["plan", "report", "nasty"])
+def test_nothing_is_cut_on_paper(browser: Chromium, pages: dict[str, Path], name: str) -> None:
+    page = browser.open(pages[name], width=688)  # A4 without its margins
+    page.run("document.querySelectorAll('details.case').forEach(part => { part.open = true; })")
+    page.media("print", dark=True)
+    assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    wide = page.run("[...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > 689).length")
+    assert wide == 0
+    assert page.run(OUT_OF_VIEW) == []
+    page.close()
+
+
 def test_it_prints(report: Page) -> None:
     data: Any = report.paper()
     assert data.startswith(b"%PDF")

@@ -17,12 +17,13 @@ __all__ = ["Line", "profile", "trace"]
 class Line:
     """A step line: at ``points[i][0]`` its value becomes ``points[i][1]`` and stays until the next point.
 
-    ``series`` chooses colour and dash; ``bound``: drawn thin and dotted.
+    ``series`` chooses colour and dash; ``bound``: drawn thin and dotted; ``end``: where it ends, None: where all do.
     """
 
     series: int
     points: tuple[tuple[float, float], ...]
     bound: bool = False
+    end: float | None = None
 
 
 def profile(lines: Sequence[Line], *, title: str, description: str, x_label: str, most: float) -> str:
@@ -55,13 +56,30 @@ def trace(
     until: float,
     y_text: Callable[[float], str] = tick_text,
 ) -> str:
-    """Values and bounds over time (seconds, linear). ``until``: the end of the longest run."""
-    shown = [value for line in lines for _, value in line.points if isfinite(value)]
+    """Values and bounds over time (seconds, linear). ``until``: the end of the longest run.
+
+    The axis holds every value and every last bound. An earlier bound that is farther away than all these from each
+    other runs along the edge, or it would leave no room for the rest.
+    """
+    shown = _worth_room(lines)
     across = linear([0.0, max(until, 1e-3)], LEFT, RIGHT, zero=True)
     up = linear(shown, BOTTOM, TOP)
     body = frame(across, up, x_label="seconds", y_label=y_label, y_text=y_text)
     body += "".join(_draw(line, across, up, until=until) for line in lines if line.points)
     return figure(title, description, body, height=HEIGHT)
+
+
+def _worth_room(lines: Sequence[Line]) -> list[float]:
+    """The numbers that the axis must hold."""
+    bounds = [value for line in lines if line.bound for _, value in line.points if isfinite(value)]
+    last = [line.points[-1][1] for line in lines if line.points]
+    kept = [value for line in lines if not line.bound for _, value in line.points] + last
+    kept = [value for value in kept if isfinite(value)]
+    if not kept:
+        return bounds
+    low, high = min(kept), max(kept)
+    room = high - low or abs(high) * 0.1 or 1.0
+    return kept + [value for value in bounds if low - room <= value <= high + room]
 
 
 def _draw(line: Line, across: Scale, up: Scale, *, until: float) -> str:
@@ -77,7 +95,8 @@ def _draw(line: Line, across: Scale, up: Scale, *, until: float) -> str:
         elif level != last_y:
             places.append(f"H{here}V{level}")
         last_y = level
-    places.append(f"H{across.place(max(until, line.points[-1][0])):.1f}")
+    end = until if line.end is None else line.end
+    places.append(f"H{across.place(max(end, line.points[-1][0])):.1f}")
     kind = "bound" if line.bound else "line"
     first_x, first_y = line.points[0]
     dot = (

@@ -25,7 +25,8 @@ WIDTH = 360
 SERIES = 8
 """Series that look different; further ones repeat the colours with another dash."""
 
-_DASHES = ("", "6 3", "2 2", "8 2 2 2", "4 1", "1 3", "10 4", "3 3 1 3")
+_DASHES = ("", "7 3", "4 2", "10 2 2 2", "5 1.2", "12 4", "10 2 2 2 2 2", "6 2 3 2")
+# none of them is dotted: that is how bounds are drawn
 
 
 def escape(content: str) -> str:

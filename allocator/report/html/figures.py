@@ -38,7 +38,7 @@ MOST_NAMED = 500  # points that say what they are when they are pointed at
 
 
 def series_of(records: Sequence[Record]) -> dict[str, int]:
-    """Number of the series of every method, in order of first appearance: one colour each on the whole page."""
+    """Number of the series of every method, in the order of the records: one colour each on the whole page."""
     return {method: index for index, method in enumerate(dict.fromkeys(record.method for record in records))}
 
 
@@ -117,6 +117,7 @@ def _telling_level(records: Sequence[Record]) -> int | None:
 
 def _trace_picture(records: Sequence[Record], level: int, series: Mapping[str, int], key: str) -> Picture:
     case, model = records[0].key
+    records = sorted(records, key=lambda record: series[record.method])
     lines, rows, names = [], [], []
     goals: Mapping[str, object] = {}
     for record in records:
@@ -126,7 +127,8 @@ def _trace_picture(records: Sequence[Record], level: int, series: Mapping[str, i
             continue
         if level < len(record.levels):
             goals = record.levels[level]["goals"]
-        lines += [Line(series[record.method], values), Line(series[record.method], bounds, bound=True)]
+        colour, end = series[record.method], record.trace[-1][0]
+        lines += [Line(colour, values, end=end), Line(colour, bounds, bound=True, end=end)]
         names.append((line_swatch(series[record.method]), record.method))
         for what, points in (("value", values), ("bound", bounds)):
             for at, reached in _thin(points, MOST_ROWS):

@@ -72,7 +72,7 @@ def make_report(path: Path, against: Path | None = None) -> Report:
 
         older = read_records(against), _name_of(against, read_manifest(against))
     sound = [run.record for run in folder.runs if not run.wrong]
-    standing = standing_of(sound, series_of(folder.records))
+    standing = standing_of(sound, series_of(sorted(folder.records, key=lambda record: record.method)))
     changes = None if older is None else changes_part(older[0], sound, older[1])
     shown, left_out = _plans(folder)
     page = _page(folder, standing, changes, shown, left_out)
@@ -92,7 +92,7 @@ def _name_of(path: Path, manifest: Mapping[str, object]) -> str:
 
 def _page(folder: Folder, standing: Standing, changes: Part | None, shown: Sequence[ShownPlan], left_out: int) -> str:
     records = folder.records
-    series = series_of(records)
+    series = series_of(sorted(records, key=lambda record: record.method))
     sound = [run.record for run in folder.runs if not run.wrong]
     traces, more_traces = trace_pictures(sound, series, "trace")
     pictures = [gap_picture(sound, series, "gap"), memory_picture(records, series, "memory")]

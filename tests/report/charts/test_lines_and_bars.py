@@ -45,6 +45,21 @@ def test_values_and_bounds_over_time() -> None:
     assert [v for letter, v in value if letter == "V"] == [v for letter, v in bound if letter == "V"]  # and meet at 7
 
 
+def test_a_far_bound_takes_no_room_and_a_line_ends_with_its_run() -> None:
+    lines = [
+        Line(0, ((0.0, 10.0), (1.0, 8.0)), end=2.0),
+        Line(0, ((0.0, -1e6), (1.0, 7.0)), bound=True, end=2.0),
+        Line(1, ((0.0, 9.0),), end=4.0),
+    ]
+    drawing = trace(lines, title="t", description="d", y_label="cost", until=4.0)
+    short, long = (numbers(path) for path in lines_of(drawing, "line"))
+    (bound,) = (numbers(path) for path in lines_of(drawing, "bound"))
+    assert short[-1][1] - short[0][1] == pytest.approx((long[-1][1] - long[0][1]) / 2, abs=0.11)
+    heights = [value for letter, value in short if letter in " V"]
+    assert heights[1] - heights[0] > 60  # 10 to 8 fills most of the drawing
+    assert max(value for letter, value in bound if letter in " V") == pytest.approx(186.0)
+
+
 def test_shares_are_lengths_and_never_longer_than_the_bar() -> None:
     parts = (Part(0.25, "s0", "a"), Part(0.5, "s1", "b"), Part(0.6, "s2", "over"))
     tree = ElementTree.fromstring(stacked([Bar("cpu", "135 %", parts)], title="t", description="d"))

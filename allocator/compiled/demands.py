@@ -70,11 +70,12 @@ def eligible_options(
     """bool[O, N]: the node satisfies the class's placement rules and can hold one member's floors."""
     num_options = len(options.option_workload)
     num_nodes, num_resources = path_limit.shape
-    eligible = np.ones((num_options, num_nodes), dtype=np.bool_)
+    # alike nodes (one kind, equal limits) are judged once
+    alike, group = np.unique(np.column_stack([node_kind, path_limit]), axis=0, return_inverse=True)
+    fits = np.ones((num_options, len(alike)), dtype=np.bool_)
     for r in range(num_resources):
-        used = np.nonzero(options.floor[:, :, r].any(axis=1))[0]
-        if len(used):
-            eligible[used] &= options.floor[used][:, node_kind, r] <= path_limit[:, r]
+        fits &= options.floor[:, alike[:, 0], r] <= alike[:, 1 + r]
+    eligible: npt.NDArray[np.bool_] = fits[:, group.reshape(num_nodes)]
     if Family.ELIGIBILITY in model.ignore:
         return eligible
     masks: dict[tuple[object, ...], npt.NDArray[np.bool_]] = {}

@@ -26,6 +26,8 @@ from allocator.solvers.support import require_support, used_families
 
 __all__ = ["AutoMethod", "choose"]
 
+FIRST_SHARE = 0.5  # of the time, for a first plan
+ALONE_SHARE = 0.9  # the same where the exact model is too large to follow
 STAGE_SHARE = 0.6  # of the time, for a stage before the exact model
 
 
@@ -186,10 +188,15 @@ def first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int
     greedy = method_named("greedy")
     if not used_families(compiled.instance, compiled.model) <= greedy.support.families:
         return None
+    share = budget.portion(FIRST_SHARE)
     try:
-        answer = greedy.solve(
-            compiled, budget=budget.portion(0.5), recorder=recorder, start=None, seed=seed, threads=1, gap=0.0
-        )
+        method_named("milp").refuse(compiled)
+    except ModelTooLarge:
+        share = budget.portion(ALONE_SHARE)
+    except MethodRefused:  # for its numbers: integers may still take it
+        pass
+    try:
+        answer = greedy.solve(compiled, budget=share, recorder=recorder, start=None, seed=seed, threads=1, gap=0.0)
     except MethodRefused:  # numbers too far apart to share by floats
         return None
     found = answer.assignment

@@ -6,10 +6,12 @@ Every bound relaxes all constraints but those it names. A level's bound is the w
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
 from allocator.model.entities import Goal, Level
@@ -41,16 +43,23 @@ def _placeable(compiled: Compiled, workload: int) -> bool:
     return bool(compiled.eligible[list(compiled.options_of(workload))].any())
 
 
-def _least_floor(compiled: Compiled, workload: int, r: int) -> int:
-    """Least floor of one member over options and kinds it may use."""
-    options = list(compiled.options_of(workload))
-    best = None
-    for option in options:
-        kinds = np.unique(compiled.node_kind[compiled.eligible[option]])
-        if len(kinds):
-            floor = int(compiled.floor[option, kinds, r].min())
-            best = floor if best is None else min(best, floor)
-    return best or 0
+def _least_floors(compiled: Compiled) -> npt.NDArray[np.int64]:
+    """int64[W, R]: least floor of one member over the options and kinds it may use; 0 where it may use none."""
+    num_options, num_kinds, num_resources = compiled.floor.shape
+    open_kind = np.zeros((num_options, num_kinds), dtype=np.bool_)
+    for kind in range(num_kinds):
+        open_kind[:, kind] = compiled.eligible[:, compiled.node_kind == kind].any(axis=1)
+    never = np.iinfo(np.int64).max
+    least = np.where(open_kind[:, :, None], compiled.floor, never).min(axis=1, initial=never)  # int64[O, R]
+    best = np.full((len(compiled.instance.workloads), num_resources), never, dtype=np.int64)
+    np.minimum.at(best, compiled.option_workload, least)
+    return np.where(best == never, 0, best)
+
+
+def _needs(compiled: Compiled) -> list[int]:
+    """Sum of everybody's least floors, by resource; exact."""
+    counts = [workload.count for workload in compiled.instance.workloads]
+    return [sum(map(operator.mul, counts, column)) for column in _least_floors(compiled).T.tolist()]
 
 
 def _total_limit(compiled: Compiled, r: int) -> int | None:
@@ -87,11 +96,12 @@ def _placed(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one s
         if workload.count and _placeable(compiled, workload.index)
     ]
     best = sum((value * count for value, count, _ in items if value > 0), Fraction(0))
+    floors = _least_floors(compiled).tolist()
     for r in range(len(compiled.resources)):
         room = _total_limit(compiled, r)
         if room is None:
             continue
-        needs = [(value, count, _least_floor(compiled, w, r)) for value, count, w in items if value > 0]
+        needs = [(value, count, floors[w][r]) for value, count, w in items if value > 0]
         total = sum((value * count for value, count, need in needs if need == 0), Fraction(0))
         left = Fraction(room)
         for value, count, need in sorted((n for n in needs if n[2]), key=lambda n: n[0] / n[2], reverse=True):
@@ -138,8 +148,9 @@ def _nodes(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one si
         return best
     weights = [node.weight for node in compiled.instance.nodes]
     whole = all(weight.denominator == 1 for weight in weights)
+    needs = _needs(compiled)
     for r in range(len(compiled.resources)):
-        need = sum(w.count * _least_floor(compiled, w.index, r) for w in compiled.instance.workloads)
+        need = needs[r]
         limits = compiled.limit[compiled.node_domain, r]
         if not need or (limits < 0).any():
             continue
@@ -162,6 +173,7 @@ def _peak(compiled: Compiled, goal: Goal) -> Fraction:
     if not _everyone(compiled):
         return Fraction(0)
     best = Fraction(0)
+    needs = _needs(compiled)
     for r, name in enumerate(compiled.resources):
         if name not in (goal.resources or tuple(n for n in compiled.resources if n != "power")):
             continue
@@ -174,7 +186,7 @@ def _peak(compiled: Compiled, goal: Goal) -> Fraction:
         capacity = compiled.capacity[domains, r]
         if not covered.all() or (capacity < 0).any() or not capacity.sum():
             continue
-        need = sum(w.count * _least_floor(compiled, w.index, r) for w in compiled.instance.workloads)
+        need = needs[r]
         best = max(best, Fraction(int(need), int(capacity.sum())))
     return best
 
@@ -184,11 +196,12 @@ def _overload(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one
     total = Fraction(0)
     if not _everyone(compiled):
         return total
+    needs = _needs(compiled)
     for r, name in enumerate(compiled.resources):
         safety = compiled.safety[compiled.node_domain, r]
         if (safety < 0).any():
             continue
-        need = sum(w.count * _least_floor(compiled, w.index, r) for w in compiled.instance.workloads)
+        need = needs[r]
         resource = compiled.instance.resources[name]
         total += resource.overload * max(0, need - int(safety.sum())) * Fraction(10) ** resource.exponent
     return total

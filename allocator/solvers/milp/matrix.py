@@ -1,7 +1,7 @@
 """The exact model as sparse arrays. Knows no family and no solver.
 
-The rows were stated once, with exact coefficients, in ``Formulation``; this only lays them out. (Handing them over
-through Pyomo's standard form costs 2 s of imports and 30 times the time per row: docs/decisions/exact-model.md.)
+The rows were stated once, with exact coefficients, in ``Formulation``; this only lays them out. Why not through Pyomo:
+docs/decisions/design.md.
 """
 
 from __future__ import annotations

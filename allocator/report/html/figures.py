@@ -167,11 +167,17 @@ def _unit_text(goals: Mapping[str, object]) -> Callable[[float], str]:
 
 
 def _steps(record: Record, level: int, field: int) -> tuple[tuple[float, float], ...]:
-    """Times and values of one level where they change, thinned; ``field``: 2 value, 3 bound."""
+    """Times and values of one level where they change, thinned; ``field``: 2 value, 3 bound.
+
+    A value counts when it is better than all before. Bounds stand as they were told: a wrong one is to be seen.
+    """
+    sign = -1 if level < len(record.levels) and record.levels[level]["sense"] == "max" else 1
     points: list[tuple[float, float]] = []
     for point in record.trace:
         value = point[field]
         if point[1] != level or value is None or not isfinite(value):
+            continue
+        if field == 2 and points and sign * value >= sign * points[-1][1]:
             continue
         if not points or value != points[-1][1]:
             points.append((point[0], float(value)))

@@ -33,7 +33,7 @@ def named(fabric: str, size: int) -> Instance:
 
 
 def evaluated(instance: Instance, workers: list[int], desk: int) -> Evaluation:
-    """Workers per node and the node of the desk; the desk's cores first, the rest evenly, the largest grant that holds."""
+    """Workers per node and the node of the desk; the desk's cores first, then even shares and the largest grant."""
     unit = 10 ** -instance.resources["cpu"].exponent
     groups, first = [], 0
     for node, count in enumerate(workers):

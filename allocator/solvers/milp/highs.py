@@ -24,6 +24,7 @@ __all__ = ["HighsRun", "Outcome", "Stop"]
 
 Float = npt.NDArray[np.float64]
 POLL_SECONDS = 0.05
+COMPLETION_SHARE = 0.25  # of the time left, for completing a start
 
 
 class Stop(StrEnum):
@@ -137,15 +138,13 @@ class HighsRun:
         self._require(solver.changeColsCost(len(cost), everyone, cost), "costs")
         self._set("mip_rel_gap", relative_gap)
         self._set("mip_abs_gap", absolute_gap)
-        remaining = budget.remaining()
-        if remaining != float("inf"):
-            # HiGHS counts its run time over all runs of one object
-            self._set("time_limit", solver.getRunTime() + remaining)
         for name, value in (options or {}).items():
             self._set(name, value)
-        if start is not None:
-            known = np.nonzero(~np.isnan(start))[0].astype(np.int32)
-            self._require(solver.setSolution(len(known), known, start[known]), "setSolution")
+        full = None if start is None else self._completed(start, budget, minimise=minimise)
+        if full is not None:
+            known = np.arange(len(full), dtype=np.int32)
+            self._require(solver.setSolution(len(full), known, full), "setSolution")
+        self._limit(budget)
         status = self._run_watched(budget, minimise, on_incumbent, on_bound)
         outcome = self._outcome(status, budget)
         for presolve in ("choose", "off"):
@@ -160,6 +159,28 @@ class HighsRun:
         if self._contradicts_itself(cost, outcome):
             raise InternalError("HiGHS reports an objective that its solution does not have")
         return outcome
+
+    def _limit(self, budget: Budget) -> None:
+        remaining = budget.remaining()
+        # HiGHS counts its run time over all runs of one object
+        self._set("time_limit", float("inf") if remaining == float("inf") else self.solver.getRunTime() + remaining)
+
+    def _completed(self, start: Float, budget: Budget, *, minimise: bool) -> Float | None:
+        """The best solution with the known columns of a start; None when there is none, or none in time.
+
+        HiGHS completes a start, too, but reports the bounds of that small problem as if they were the model's.
+        """
+        known = np.nonzero(~np.isnan(start))[0].astype(np.int32)
+        if len(known) == self.solver.getNumCol():
+            return start
+        program = self.solver.getLp()
+        lower, upper = np.array(program.col_lower_)[known], np.array(program.col_upper_)[known]
+        self._require(self.solver.changeColsBounds(len(known), known, start[known], start[known]), "bounds")
+        share = budget.portion(COMPLETION_SHARE)
+        self._limit(share)
+        outcome = self._outcome(self._run_watched(share, minimise, _ignore, _ignore), share)
+        self._require(self.solver.changeColsBounds(len(known), known, lower, upper), "bounds")
+        return outcome.solution
 
     def _contradicts_itself(self, cost: Float, outcome: Outcome) -> bool:
         if outcome.solution is None:
@@ -231,3 +252,7 @@ class HighsRun:
         if stop is Stop.INTERRUPTED and not budget.interrupted:
             stop = Stop.TIME_LIMIT
         return Outcome(stop, solution, bound)
+
+
+def _ignore(value: float) -> None:
+    """What a step on the way to a run finds is not told."""

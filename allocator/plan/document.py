@@ -109,6 +109,8 @@ def evaluation_parts(evaluation: Evaluation | None) -> dict[str, list[dict[str, 
                 "unplaced": outcome.count - outcome.placed,
                 "rate": plain_number(outcome.rate),
                 "offered": plain_number(outcome.offered),
+                "p99": plain_number(outcome.p99),
+                "target": plain_number(outcome.target),
                 "moved": outcome.moved,
             }
             for outcome in evaluation.classes

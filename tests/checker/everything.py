@@ -12,6 +12,7 @@ from allocator.instance.entities import (
     Dependency,
     Flow,
     Gang,
+    Goodput,
     Instance,
     MoveCosts,
     Power,
@@ -28,6 +29,10 @@ from tests.builders import Tree, build, group, model, node, plan, team, workload
 __all__ = ["everything"]
 
 F = Fraction
+
+
+COLLAPSE = Goodput("table", points=((F(0), F(0)), (F(4, 5), F(4, 5)), (F(1), F(19, 20)), (F(2), F(3, 10))))
+"""Carries 38 of 40 when 40 are offered; more load, granted or not, makes that less."""
 
 
 def _rack(number: int) -> Tree:
@@ -50,7 +55,7 @@ def _rack(number: int) -> Tree:
         *nodes,
         pool={"memory": 50},
         capacity={"power": 800},
-        uplink=Uplink(bandwidth=F(38), weight=F(2), latency=F(1, 100)),
+        uplink=Uplink(F(40), latency=F(1, 100), goodput=COLLAPSE, weight=F(2)),
     )
 
 
@@ -92,7 +97,8 @@ def _instance() -> Instance:
 def everything() -> tuple[Instance, Model, Plan]:
     """Instance, model with every goal, and a plan that holds.
 
-    Rack r1 carries 20 of team t/0 and 20 of t/1 at 9/10: its 38. Node n0 of each rack draws 30 of the pool of 50.
+    Rack r1 carries 20 of team t/0 and 20 of t/1 at 9/10: the 38 of 40.
+    Node n0 of each rack draws 30 of the pool of 50.
     Members of teams exchange over two racks: 20 ms one way.
     """
     instance = _instance()

@@ -172,6 +172,8 @@ def fabric(plan: Plan) -> Iterator[Plan]:
         yield grant(plan, name, F(1, 2))
     yield replace(plan, flows=(*plan.flows, plan.flows[0]))
     yield grant(plan, "t/0", F(3, 2))
+    for path in ("r1/n1", "r1/n3"):  # 8 more offered, none of it granted: the uplink of r1 collapses
+        yield grant(move(plan, "pin", (0, path)), "pin/0", F(0))
 
 
 def transient(plan: Plan) -> Iterator[Plan]:

@@ -116,7 +116,17 @@ def test_utilisation_and_classes_by_hand() -> None:
     assert by_name["host", "uplink up"]["max"] == 0.25
     assert by_name["host", "uplink down"]["mean"] == 20 / 120
     assert document["classes"] == [
-        {"class": "a", "count": 3, "placed": 2, "unplaced": 1, "rate": 4, "offered": 6, "moved": None}
+        {
+            "class": "a",
+            "count": 3,
+            "placed": 2,
+            "unplaced": 1,
+            "rate": 4,
+            "offered": 6,
+            "p99": None,
+            "target": None,
+            "moved": None,
+        }
     ]
 
 
@@ -165,3 +175,12 @@ def test_slack_is_a_number_or_a_percentage() -> None:
         level = Level(MODEL.levels[0].goals, slack)
         changed = replace(result, levels=(LevelOutcome(level, F(2), None),))
         assert result_document(changed, instance)["levels"][0]["slack"] == written
+
+
+def test_response_times_are_shown_beside_their_target() -> None:
+    instance, result = solved()
+    assert result.evaluation is not None
+    (outcome,) = result.evaluation.classes
+    timed = replace(outcome, p99=F(1, 4), target=F(2))
+    shown = result_document(replace(result, evaluation=replace(result.evaluation, classes=(timed,))), instance)
+    assert (shown["classes"][0]["p99"], shown["classes"][0]["target"]) == (0.25, 2)

@@ -16,6 +16,7 @@ __all__ = ["REFUSED_WITH_RATE_GOALS", "SHARED", "bound_is_valid", "disagreement"
 REFUSED_WITH_RATE_GOALS = {"cpsat": {Family.FABRIC, Family.RATES, Family.SHARES}}
 """Families that a method supports in general and may refuse where rates are no whole numbers."""
 
+CURVES = "fabric (goodput curve "
 SHARED = 1e-6
 """Relative tolerance of values that depend on shares or granted rates; all others are exact."""
 
@@ -47,11 +48,18 @@ def bound_is_valid(bound: Fraction | None, true: Fraction | float, sense: str) -
 
 
 def wrongly_refused(method: str, refused: Sequence[str], support: Support, model: Model) -> set[str]:
-    """Families and goals that a method refuses though it claims to support them."""
+    """Families, goals and goodput curves that a method refuses though it claims to support them."""
     known: set[Family | GoalId] = {*support.families, *support.goals}
     if model.has_rate_goals:
         known -= REFUSED_WITH_RATE_GOALS.get(method, set())
-    return {name for name in refused if name in known}
+    curves = {
+        curve
+        for name in refused
+        if str(name).startswith(CURVES)
+        for curve in str(name)[len(CURVES) :].rstrip(")").split(", ")
+    }
+    wrong = curves if curves and curves <= support.curves else set()
+    return wrong | {name for name in refused if name in known}
 
 
 def disagreement(result: Result, truth: Truth, model: Model) -> str | None:

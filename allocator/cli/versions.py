@@ -14,6 +14,7 @@ __all__ = ["command"]
 DEPENDENCIES = (
     "click",
     "highspy",
+    "jinja2",
     "numpy",
     "ortools",
     "pandas",

@@ -138,7 +138,6 @@ def test_exact_methods_agree_with_brute_force_on_what_bends(block: int) -> None:
     assert not tally.disagreements, tally.table()
 
 
-@pytest.mark.xfail(strict=True, reason="milp claims the bound 2 for overload where 1 is feasible, without a start")
 @pytest.mark.parametrize("seed", [298])
 def test_what_bends_and_was_answered_wrongly_once(seed: int) -> None:
     tally = Tally()

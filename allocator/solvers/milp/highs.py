@@ -67,12 +67,16 @@ _STATUS = {
 class HighsRun:
     """One model in HiGHS. ``on_incumbent(objective)`` and ``on_bound(bound)`` are called from the solving thread."""
 
-    def __init__(self, matrix: Matrix, *, seed: int, threads: int) -> None:
+    def __init__(self, matrix: Matrix, *, seed: int, threads: int, tolerance: float | None = None) -> None:
         self.matrix = matrix
         self.solver = QuietHighs()
         self._set("output_flag", True)  # logging callbacks need it
         self._set("random_seed", seed % 2147483647)
         self._set("threads", threads)
+        self._tolerance = tolerance
+        if tolerance is not None:
+            self._set("primal_feasibility_tolerance", tolerance)
+            self._set("mip_feasibility_tolerance", tolerance)
         model = highspy.HighsLp()
         model.num_col_ = len(matrix.column_lower)
         model.num_row_ = len(matrix.row_lower)
@@ -93,7 +97,7 @@ class HighsRun:
     def relaxation(self) -> HighsRun:
         """The continuous relaxation of the model as it is now, as a run of its own."""
         matrix = replace(self.matrix, integral=np.zeros_like(self.matrix.integral))
-        relaxed = HighsRun(matrix, seed=self._seed, threads=self._threads)
+        relaxed = HighsRun(matrix, seed=self._seed, threads=self._threads, tolerance=self._tolerance)
         relaxed._require(relaxed.solver.passModel(self.solver.getLp()), "passModel")
         everyone = np.arange(self.solver.getNumCol(), dtype=np.int32)
         continuous = np.full(len(everyone), int(highspy.HighsVarType.kContinuous), dtype=np.uint8)

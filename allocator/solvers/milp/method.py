@@ -32,6 +32,9 @@ from allocator.solvers.shares.optimum import optimal_shares
 __all__ = ["MAX_PLACEMENT_VARIABLES", "MilpMethod"]
 
 MAX_PLACEMENT_VARIABLES = 1_500_000
+# where levels are not whole multiples of a step: rows that keep earlier levels are this tight, and at its own 1e-6
+# HiGHS lost plans that meet them exactly
+FINE_TOLERANCE = 1e-9
 BUILD_SHARE = 0.85  # of the time left: a model that takes longer to build is not solved either, and takes time to drop
 SAME = Fraction(1, 10**9)  # relative difference that counts as agreement where values are not integral
 
@@ -145,7 +148,8 @@ class MilpMethod:
             matrix = compile_matrix(form, objectives)
             report.size = {"variables": len(matrix.column_lower), "constraints": len(matrix.row_lower)}
             report.seconds["build"] = time.monotonic() - began
-            solver = HighsRun(matrix, seed=seed, threads=threads)
+            tolerance = FINE_TOLERANCE if any(o.step is None for o in objectives[:-1]) else None
+            solver = HighsRun(matrix, seed=seed, threads=threads, tolerance=tolerance)
             budget.check()
         except BudgetExhausted:
             return report.unfinished("while building the model")

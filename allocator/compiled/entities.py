@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from allocator.instance.entities import Instance
+from allocator.instance.entities import Domain, Instance
 from allocator.model.entities import Model
 
 __all__ = ["Block", "Compiled", "GangUnit", "GroupTraffic", "PairTraffic", "TeamTraffic"]
@@ -99,7 +99,8 @@ class Compiled:
     capacity, safety, pool : int64[D, R], -1 where not stated. ``capacity`` of resource ``power`` is kept as stated.
     limit : int64[D, R], effective limit of family ``capacity``: capacity, or the current use where that is higher
         (``overfull``), -1 where there is none. All -1 when the model ignores ``capacity``. At nodes under a pool of
-        the resource it is -1 too: there ``pool_limit`` of the pool's domain rules.
+        the resource it is -1 too: there ``pool_limit`` of the pool's domain rules. Of ``power``: whole amounts of
+        ``power_limit``.
     pool_limit : int64[D, R], like ``limit`` for pools.
     overfull : bool[D], domains no new member may enter (family ``capacity``, overfull start).
     first_option : int64[W + 1], options of workload w are first_option[w]:first_option[w + 1].
@@ -162,6 +163,14 @@ class Compiled:
     def options_of(self, workload: int) -> range:
         """Options of a workload."""
         return range(int(self.first_option[workload]), int(self.first_option[workload + 1]))
+
+    def outermost(self, level: str) -> list[Domain]:
+        """Domains of a level that lie in no other domain of it."""
+        found: list[Domain] = []
+        for domain in self.instance.domains_of(level):
+            if not found or domain.index >= self.end_domain[found[-1].index]:
+                found.append(domain)
+        return found
 
     def ceiling_of(self, option: int, node: int, resource: int) -> int:
         """Most one member may get of a resource on a node (equation 3); at least its floor."""

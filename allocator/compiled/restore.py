@@ -95,7 +95,7 @@ def _deal_gangs(
 
 
 def _deal(compiled: Compiled, unit: GangUnit, spots: list[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
-    for domain in compiled.instance.domains_of(unit.level):
+    for domain in compiled.outermost(unit.level):
         for option in compiled.options_of(unit.workload):
             seats = [
                 (option, node)

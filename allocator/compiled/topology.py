@@ -108,6 +108,8 @@ def limits_of(
     power_limit: tuple[Fraction | None, ...] = (None,) * num_domains
     if held and "power" in resources:
         power_limit = _power_limit(instance, arrays, resources, current_use, overfull)
+        p, unit = list(resources).index("power"), Fraction(10) ** instance.resources["power"].exponent
+        limit[:, p] = [-1 if watts is None else int(watts // unit) for watts in power_limit]  # the shares alone
     path_limit = _path_limit(arrays, limit, drawn, missing=0 if held else np.iinfo(np.int64).max)
     return Limits(limit, pool_limit, overfull, path_limit, power_limit)
 

@@ -26,14 +26,19 @@ class QuietHighs(highspy.Highs):
 
     def run(self) -> Any:
         """Run on the calling thread, with the scheduler set up anew where the number of threads has changed."""
-        _claim(int(self.getOptionValue("threads")[1]))
-        return highspy._core._Highs.run(self)
+        threads = int(self.getOptionValue("threads")[1])
+        if threads and _claimed != [threads]:  # 0 takes what there is
+            _set_up_anew(threads)
+        status = highspy._core._Highs.run(self)
+        if status == highspy.HighsStatus.kError and self.getModelStatus() == highspy.HighsModelStatus.kNotset:
+            _set_up_anew(threads)  # somebody else's run in this process had set the scheduler up
+            status = highspy._core._Highs.run(self)
+        return status
 
 
 _claimed: list[int] = []  # the number of threads that the scheduler of this process was last set up for
 
 
-def _claim(threads: int) -> None:
-    if threads and _claimed != [threads]:  # 0 takes what there is
-        highspy.Highs.resetGlobalScheduler(True)
-        _claimed[:] = [threads]
+def _set_up_anew(threads: int) -> None:
+    highspy.Highs.resetGlobalScheduler(True)
+    _claimed[:] = [threads]

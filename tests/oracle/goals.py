@@ -129,7 +129,7 @@ def _congestion(usage: Usage, _: Goal) -> Values:
     up, down, denominator = loads(usage)
     terms = []
     for domain in usage.tiny.instance.domains:
-        if domain.uplink is None or domain.uplink.bandwidth is None or domain.uplink.bandwidth == 0:
+        if domain.uplink is None or domain.uplink.bandwidth is None:
             continue
         numbers, common = scaled([Fraction(1, denominator)] + [offset * domain.uplink.bandwidth for _, offset in lines])
         one, *offsets = (int(number) for number in numbers)

@@ -35,6 +35,21 @@ def test_the_number_of_threads_may_change_between_runs() -> None:
         assert made.getModelStatus() == highspy.HighsModelStatus.kOptimal
 
 
+def test_a_run_of_somebody_else_in_between_does_not_matter() -> None:
+    """Plain HiGHS objects set the scheduler up for their own number of threads."""
+    for threads in (1, 2):
+        solver(threads, integral=True).run()
+        highspy.Highs.resetGlobalScheduler(True)
+        other = highspy._core._Highs()
+        other.setOptionValue("output_flag", False)
+        other.setOptionValue("threads", 3 - threads)
+        other.passModel(solver(0, integral=True).getLp())
+        assert other.run() == highspy.HighsStatus.kOk
+        made = solver(threads, integral=False)
+        made.run()
+        assert made.getModelStatus() == highspy.HighsModelStatus.kOptimal
+
+
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     solver(1, integral=True).run()
     assert capfd.readouterr() == ("", "")

@@ -184,7 +184,9 @@ def _peak(compiled: Compiled, goal: Goal) -> Fraction:
         for d in domains:
             covered[compiled.first_node[d] : compiled.end_node[d]] = True
         capacity = compiled.capacity[domains, r]
-        if not covered.all() or (capacity < 0).any() or not capacity.sum():
+        # where nothing is stated but something may be used (a pool, an overfull start), utilisation does not see it
+        unseen = (capacity <= 0) & (compiled.limit[domains, r] != 0)
+        if not covered.all() or (capacity < 0).any() or unseen.any() or not capacity.sum():
             continue
         need = needs[r]
         best = max(best, Fraction(int(need), int(capacity.sum())))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from allocator.compiled.entities import Compiled, GangUnit
+from allocator.compiled.entities import GangUnit
 from allocator.solvers.cpsat.builder import Definition
 from allocator.solvers.cpsat.linear import Linear
 from allocator.solvers.cpsat.symbols import Symbols
 
-__all__ = ["add_rows", "outermost"]
+__all__ = ["add_rows"]
 
 
 def add_rows(symbols: Symbols) -> None:
@@ -21,7 +21,7 @@ def add_rows(symbols: Symbols) -> None:
 
 def _add_unit(symbols: Symbols, unit: GangUnit) -> None:
     builder, where = symbols.builder, "the size of a gang"
-    domains = outermost(symbols.compiled, unit.level)
+    domains = [domain.index for domain in symbols.compiled.outermost(unit.level)]
     gangs = Linear()
     for option in symbols.compiled.options_of(unit.workload):
         per_node: dict[int, Linear] = {}
@@ -42,15 +42,6 @@ def _add_unit(symbols: Symbols, unit: GangUnit) -> None:
         for count in per_node.values():
             builder.add(count, where, upper=0)
     builder.add(gangs, where, upper=unit.replicas)
-
-
-def outermost(compiled: Compiled, level: str) -> list[int]:
-    """Domains of a level that lie in no other domain of it."""
-    found: list[int] = []
-    for domain in compiled.instance.domains_of(level):
-        if not found or domain.index >= compiled.end_domain[found[-1]]:
-            found.append(domain.index)
-    return found
 
 
 def _divided(members: Linear, size: int) -> Definition:

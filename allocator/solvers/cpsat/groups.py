@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from allocator.instance.entities import Spread
 from allocator.model.families import Family
-from allocator.solvers.cpsat.gang import outermost
 from allocator.solvers.cpsat.linear import Linear, total
 from allocator.solvers.cpsat.symbols import Symbols
 
@@ -40,7 +39,7 @@ def _add_spread(symbols: Symbols, spread: Spread) -> None:
         if present is not None:
             covered.add(present, 1)
     # members outside every domain of the level do not count as placed
-    placed = total(symbols.group_count(spread.group, domain) for domain in outermost(symbols.compiled, spread.level))
+    placed = total(symbols.group_count(spread.group, d.index) for d in symbols.compiled.outermost(spread.level))
 
     def enough(values: Sequence[int]) -> int:
         return 1 if covered.value(values) >= spread.at_least else 0

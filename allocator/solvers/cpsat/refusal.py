@@ -6,7 +6,6 @@ from allocator.compiled.entities import Compiled
 from allocator.errors import MethodRefused, ModelTooLarge, UnsupportedFamily
 from allocator.model.families import Family, GoalId
 from allocator.solvers.base import Support
-from allocator.solvers.cpsat.gang import outermost
 from allocator.solvers.cpsat.rates import refuse_inexact
 
 __all__ = ["SUPPORT", "refuse"]
@@ -84,7 +83,4 @@ def _refuse_gangs(compiled: Compiled) -> None:
         name = compiled.instance.workloads[unit.workload].name
         if unit.replicas > 1 and len(unit.blocks) > 1:
             hint = f"members of the gangs of class {name} differ in their teams or flows"
-            raise UnsupportedFamily(NAME, [Family.GANG], hint)
-        if len(outermost(compiled, unit.level)) < len(compiled.instance.domains_of(unit.level)):
-            hint = f"domains of level {unit.level} lie in one another"
             raise UnsupportedFamily(NAME, [Family.GANG], hint)

@@ -98,7 +98,9 @@ def _congestion(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fract
     total = Fraction(0)
     for (domain, _), load in loads.items():
         uplink = compiled.instance.domains[domain].uplink
-        if uplink is not None and uplink.bandwidth:
+        if uplink is not None and uplink.bandwidth == 0:
+            total += _SLOPES[-1][1] * load
+        elif uplink is not None and uplink.bandwidth is not None:
             ratio = load / uplink.bandwidth
             ends = [start for start, _ in _SLOPES[1:]] + [ratio]
             price = sum(

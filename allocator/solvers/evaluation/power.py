@@ -22,14 +22,20 @@ def node_watts(compiled: Compiled, node: int, use: list[int]) -> Fraction:
     return power.idle + (power.busy - power.idle) * Fraction(use[r], capacity)
 
 
-def domain_watts(compiled: Compiled, counts: Counts, shares: Shares) -> list[Fraction]:
-    """Draw of the nodes in use and the members' own power shares, by domain."""
+def domain_watts(compiled: Compiled, counts: Counts, shares: Shares, *, transient: bool = False) -> list[Fraction]:
+    """Draw of the nodes in use and the members' own power shares, by domain.
+
+    With ``transient``, plus the power that members which leave still hold (equation 8).
+    """
     use = node_use(compiled, counts, shares)
+    held = node_use(compiled, counts, shares, transient=transient)
     p = compiled.resources.index("power") if "power" in compiled.resources else -1
     unit = Fraction(10) ** compiled.instance.resources["power"].exponent if p >= 0 else Fraction(1)
     total = [Fraction(0)] * compiled.num_domains
-    for node in {node for (_, _, node), count in counts.items() if count}:
-        watts = node_watts(compiled, node, use[node]) + (use[node][p] * unit if p >= 0 else 0)
+    in_use = {node for (_, _, node), count in counts.items() if count}
+    for node in range(compiled.num_nodes):
+        watts = node_watts(compiled, node, use[node]) if node in in_use else Fraction(0)
+        watts += held[node][p] * unit if p >= 0 else 0
         domain = int(compiled.node_domain[node])
         while domain >= 0:
             total[domain] += watts

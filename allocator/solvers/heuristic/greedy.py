@@ -96,7 +96,7 @@ def _within_power(compiled: Compiled, counts: dict[tuple[int, int, int], int]) -
         return True
     from allocator.solvers.evaluation.power import domain_watts
 
-    drawn = domain_watts(compiled, counts, {})
+    drawn = domain_watts(compiled, counts, {}, transient=True)
     return all(limit is None or watts <= limit for limit, watts in zip(compiled.power_limit, drawn, strict=True))
 
 

@@ -59,12 +59,18 @@ class PlacingState:
         if Family.CONFLICT in self.compiled.model.ignore:
             return rules
         for rule in self.compiled.instance.conflicts:
-            domains = self.compiled.instance.domains_of(rule.level)
-            slot = np.full(self.compiled.num_nodes, -1, dtype=np.int64)
-            for index, domain in enumerate(domains):
-                slot[domain.first_node : domain.end_node] = index
-            members = np.zeros(len(domains) + 1, dtype=np.int64)  # the last one for nodes outside
-            rules.setdefault(rule.group, []).append((rule.at_most, slot, members))
+            left = list(self.compiled.instance.domains_of(rule.level))
+            while left:  # domains of a level may lie in one another: apart those that do not
+                slot = np.full(self.compiled.num_nodes, -1, dtype=np.int64)
+                inner = []
+                for index, domain in enumerate(left):
+                    if slot[domain.first_node] >= 0:
+                        inner.append(domain)
+                    else:
+                        slot[domain.first_node : domain.end_node] = index
+                members = np.zeros(len(left) + 1, dtype=np.int64)  # the last one for nodes outside
+                rules.setdefault(rule.group, []).append((rule.at_most, slot, members))
+                left = inner
         return rules
 
     def _hold_transient(self) -> list[int]:

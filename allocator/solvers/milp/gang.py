@@ -14,7 +14,7 @@ def add_gangs(form: Formulation) -> None:
     for unit in compiled.gangs:
         total = Terms()
         seated: set[int] = set()
-        for domain in compiled.instance.domains_of(unit.level):
+        for domain in compiled.outermost(unit.level):
             nodes = range(domain.first_node, domain.end_node)
             seated.update(nodes)
             for option in compiled.options_of(unit.workload):

@@ -43,11 +43,12 @@ def _add_spreads(form: Formulation) -> None:
         covered, concerned = Terms(), Terms()
         for domain in form.compiled.instance.domains_of(rule.level):
             members = _members_in(form, blocks, domain)
-            concerned.extend(members)
             if members:
                 holds = form.binary("spread")
                 form.at_most("spread", Terms([(1, holds)]).extend(members, -1), 0)
                 covered.add(1, holds)
+        for domain in form.compiled.outermost(rule.level):
+            concerned.extend(_members_in(form, blocks, domain))
         everywhere = len(concerned.variables) == sum(len(form.of_block[block]) for block in blocks)
         if everywhere and not form.compiled.model.may_leave_out:
             form.at_least("spread", covered, min(rule.at_least, total))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.terms import Terms
-from allocator.solvers.milp.usage import usage
+from allocator.solvers.milp.usage import transient_use, usage
 
 __all__ = ["add_power_caps", "in_use", "watts"]
 
@@ -26,12 +27,15 @@ def in_use(form: Formulation, node: int) -> Any:
 
 
 def _tighten(form: Formulation, node: int, used: Any) -> None:
-    """Capacity rows times the indicator: U_hr <= C_hr * used; valid since a node not in use holds nothing."""
+    """Capacity rows times the indicator: U_hr <= min(C_hr, most) * used, for a node not in use holds nothing."""
     compiled = form.compiled
     leaf = int(compiled.node_domain[node])
     for r in range(len(compiled.resources)):
         limit = int(compiled.limit[leaf, r])
         terms = usage(form, leaf, r)
+        if all(variable.upper is not None for variable in terms.variables):
+            most = sum(coef * int(v.upper or 0) for coef, v in zip(terms.coefs, terms.variables, strict=True))
+            limit = min(limit, math.ceil(most))
         if limit > 0 and terms and compiled.resources[r] != "power":
             form.at_most("nodes", terms.copy().extend(Terms([(-limit, used)])), 0)
 
@@ -53,7 +57,7 @@ def watts(form: Formulation, node: int) -> Terms:
 
 
 def add_power_caps(form: Formulation) -> None:
-    """Draw of the nodes below plus members' own power shares within each stated capacity of ``power``."""
+    """Draw of the nodes below plus members' power shares, transient ones too, within each capacity of ``power``."""
     compiled = form.compiled
     if "power" not in compiled.resources:
         return
@@ -62,7 +66,7 @@ def add_power_caps(form: Formulation) -> None:
     for domain, limit in enumerate(compiled.power_limit):
         if limit is None:
             continue
-        drawn = Terms().extend(usage(form, domain, r), unit)
+        drawn = Terms().extend(usage(form, domain, r), unit).extend(transient_use(form, domain, r), unit)
         for node in range(int(compiled.first_node[domain]), int(compiled.end_node[domain])):
             drawn.extend(watts(form, node))
         if drawn:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
-from allocator.errors import InternalError
+from allocator.errors import InternalError, MethodRefused
 from allocator.solvers.base import Assignment
 from allocator.solvers.evaluation.use import Counts
 from allocator.solvers.shares.goals import fixed_value, level_terms
@@ -96,6 +96,8 @@ def _optimise(
     status = solver.getModelStatus()
     if status in INFEASIBLE:
         return None, 0.0, {}
+    if status == highspy.HighsModelStatus.kUnbounded:
+        raise MethodRefused("the sizes of the numbers of this instance are too far apart to share by floating point")
     if status != highspy.HighsModelStatus.kOptimal:
         raise InternalError(f"HiGHS ends the share program with {status}")
     found = solver.getSolution()

@@ -109,7 +109,7 @@ def _add_capacity(made: PlacementProgram) -> None:
         pool = int(compiled.pool_limit[domain, r])
         if pool >= 0:
             _add_pool(made, domain, r, held)
-    _add_power(made)
+    _add_power(made, held)
 
 
 def _add_pool(made: PlacementProgram, domain: int, r: int, held: list[list[int]]) -> None:
@@ -128,7 +128,7 @@ def _add_pool(made: PlacementProgram, domain: int, r: int, held: list[list[int]]
     made.program.at_most(drawn, limit, (domain, compiled.resources[r]), float(unit * base_unit(compiled, r)))
 
 
-def _add_power(made: PlacementProgram) -> None:
+def _add_power(made: PlacementProgram, held: list[list[int]]) -> None:
     compiled = made.compiled
     if "power" not in compiled.resources:
         return
@@ -138,7 +138,7 @@ def _add_power(made: PlacementProgram) -> None:
     for domain, limit in enumerate(compiled.power_limit):
         if limit is None:
             continue
-        room = limit - made.floor_use[domain][p] * watt
+        room = limit - held[domain][p] * watt
         terms: dict[int, float] = {}
         for node in range(int(compiled.first_node[domain]), int(compiled.end_node[domain])):
             power = compiled.instance.nodes[node].power

@@ -17,12 +17,6 @@ from allocator.solvers.decomposition.assignment.problem import AssignmentProblem
 from allocator.solvers.decomposition.assignment.relaxation import FORBIDDEN, relax
 from allocator.solvers.decomposition.assignment.repair import unload
 from allocator.solvers.decomposition.assignment.search import Found, quick, search
-from allocator.solvers.decomposition.programs import fresh_scheduler
-
-
-@pytest.fixture(autouse=True, scope="module")
-def scheduler() -> None:
-    fresh_scheduler()
 
 
 def random_problem(seed: int, *, resources: int | None = None, scale: int = 1) -> AssignmentProblem:

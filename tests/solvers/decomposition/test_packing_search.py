@@ -11,13 +11,7 @@ from allocator.solvers.bounds.patterns.problem import BinPacking, is_packing
 from allocator.solvers.budget import Limits
 from allocator.solvers.decomposition.packing.enumeration import cover, sufficient_patterns
 from allocator.solvers.decomposition.packing.search import pack
-from allocator.solvers.decomposition.programs import fresh_scheduler
 from tests.solvers.bounds.tiny_packings import all_patterns, fewest_bins, random_packing
-
-
-@pytest.fixture(autouse=True, scope="module")
-def scheduler() -> None:
-    fresh_scheduler()
 
 
 @pytest.mark.parametrize("seed", range(300))

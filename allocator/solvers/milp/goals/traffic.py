@@ -53,11 +53,14 @@ def congestion(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - al
     terms = Terms()
     for domain in form.compiled.instance.domains:
         bandwidth = domain.uplink.bandwidth if domain.uplink else None
-        if not bandwidth:
+        if bandwidth is None:
             continue
         for direction in ("up", "down"):
             load = link_load(form, domain.index, direction)
             if not load:
+                continue
+            if not bandwidth:
+                terms.extend(load, CONGESTION_PIECES[-1][1])
                 continue
             price = form.real("congestion")  # in units of the bandwidth
             intercept, value_at, last_slope, last_start = Fraction(0), Fraction(0), 0, Fraction(0)

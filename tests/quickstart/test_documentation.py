@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from allocator.catalog import list_entries
 from allocator.cli.root import COMMANDS
@@ -91,6 +92,33 @@ def test_the_model_guide_shows_a_model_and_names_every_goal() -> None:
         assert f"`{goal.value}`" in guide
     level = load_model({"name": "m", "goals": [{"goals": {"traffic": 1}, "slack": "2 %"}, {"cost": 1, "power": "0.1"}]})
     assert len(level.levels) == 2
+
+
+def test_the_instance_guide_shows_an_instance_and_rules_that_can_be_written() -> None:
+    guide = (ROOT / "docs/guide/instance-file.md").read_text(encoding="utf-8")
+    example = guide.split("## An example")[1].split("## ")[0]
+    shown = "\n".join(line[4:] for line in example.splitlines() if line.startswith("    "))
+    document = yaml.safe_load(shown)
+    assert solve(instance_from_dict(document), time_limit=60).plan is not None
+
+    written = [yaml.safe_load(text) for text in re.findall(r"^\| `([a-z_]+: [^`]+)` \|", guide, flags=re.MULTILINE)]
+    rules = {key: value for entry in written for key, value in entry.items()}
+    settings = {key: rules.pop(key) for key in ("reserve", "moves", "balance", "distances")}
+    assert {rules.pop("current"), *rules.pop("tables").values()} == {"plan.json", "costs.csv"}
+    assert len(rules) == 8
+    nodes = {"level": "node", "name": "srv", "count": 4, "capacity": {"cpu": 32, "memory": "128 GiB"}}
+    racks = {"level": "rack", "name": "rack", "count": 2, "children": [nodes]}
+    document = {
+        "format": "allocator/v1",
+        "topology": [{"level": "supernode", "name": "super0"}, racks],
+        "workloads": [{"class": "cache"}, {"class": "web", "count": 4, "requests": {"cpu": 1}, "placement": rules}],
+        **settings,
+    }
+    instance = instance_from_dict(document)
+    assert instance.conflicts
+    assert instance.spreads
+    assert instance.dependencies
+    assert instance.reserves
 
 
 def test_the_catalog_guide_shows_what_can_be_written() -> None:

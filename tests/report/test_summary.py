@@ -147,6 +147,14 @@ def test_a_gap_is_said_with_the_level_it_belongs_to(instance: Instance) -> None:
     assert lines_with(text, "min power", "650 W", "unknown")
 
 
+def test_a_gap_of_a_minimised_goal_is_not_called_within_the_best(instance: Instance) -> None:
+    """650 W over a bound of 130 W: the gap is 80 %, the plan up to 400 % above the best."""
+    text = summarize(result_of(instance, GoalId.POWER, GoalId.PLACED, bounds=(130, None)), instance)
+    verdict = " ".join(text.split("\n\n")[0].split())
+    assert "the best possible for goal power (level 1 of 2) is at most 80 % lower" in verdict
+    assert "within" not in verdict
+
+
 def test_optimal_is_said_only_of_an_optimal_result(instance: Instance) -> None:
     proven = result_of(instance, GoalId.PLACED, status=Status.OPTIMAL, reason=TerminationReason.OPTIMAL, bounds=(5,))
     assert "proven optimal" in summarize(proven, instance)

@@ -37,7 +37,7 @@ def section(result: Result, instance: Instance) -> Section | None:
 
 
 def _left_out(more: int) -> tuple[str, ...]:
-    return (f"... and {more:,} more, better served than those shown",) if more else ()
+    return (f"... and {more:,} more, served at least as well as those shown",) if more else ()
 
 
 def _missing(outcome: ClassOutcome, rated: bool) -> Fraction:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from allocator.instance.entities import Instance
 from allocator.plan.evaluation import Evaluation
-from allocator.plan.result import Result, Status, TerminationReason
+from allocator.plan.result import LevelOutcome, Result, Status, TerminationReason
 from allocator.report.format import count, level_name, percent
 from allocator.report.summary.section import Section
 
@@ -83,5 +83,14 @@ def _quality(result: Result) -> str:
             return f"no bound is known for {where}, so how much better a plan could be is open"
         if gap >= 1:
             return f"the bound for {where} is too weak to say how close it is to the best"
+        if outcome.level.sense == "min":
+            return _above_the_bound(where, gap, outcome)
         return f"{where} is within {percent(gap, 2)} of the best possible"
     return "value and bound agree on every level"
+
+
+def _above_the_bound(where: str, gap: Fraction, outcome: LevelOutcome) -> str:
+    """A gap is relative to the larger number, which is the value here: 'within' it of the best would say too much."""
+    if outcome.bound is not None and outcome.bound >= 0:
+        return f"the best possible for {where} is at most {percent(gap, 2)} lower"
+    return f"value and bound of {where} are {percent(gap, 2)} apart"

@@ -179,8 +179,9 @@ def _held_back(state: _State, workload: WorkloadClass, roomy: list[Domain]) -> s
             if state.members.get((rule.group, d.index), 0) >= rule.at_most
         }
         if all(any(d.index in full for d in instance.ancestors(node)) for node in roomy):
+            noun = "member" if rule.at_most == 1 else "members"
             return (
-                f"held back by a rule: at most {rule.at_most} members of group {rule.group} in one {rule.level}, "
+                f"held back by a rule: at most {rule.at_most} {noun} of group {rule.group} in one {rule.level}, "
                 f"and each {rule.level} with room left has that many"
             )
     for depends in instance.dependencies:

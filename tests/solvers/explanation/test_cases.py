@@ -107,7 +107,7 @@ def test_a_rule_that_holds_back_is_named() -> None:
     rule = {"conflict": {"level": "node", "at_most": 1}}
     plan = unplaced(document([node("n", 64, 64)], [workload("loner", 3, 1, 1, placement=rule)]))
     assert plan.unplaced[0].count == 2
-    assert "at most 1 members of group loner in one node" in plan.unplaced[0].reason
+    assert "at most 1 member of group loner in one node" in plan.unplaced[0].reason
 
 
 def test_a_gang_is_missed_as_a_whole() -> None:

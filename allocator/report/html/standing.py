@@ -117,8 +117,9 @@ def _best_plans(pairs: Sequence[Duel]) -> Iterable[str]:
         return
     best = max(compared, key=lambda method: (compared[method][0] - compared[method][2], compared[method][0]))
     wins, ties, losses = compared[best]
+    names = [method for method, found in compared.items() if found == compared[best]]
     yield (
-        f"Best plans: {best}. Against the plans of all others it has the better one {_times(wins)}, an equal one "
+        f"Best plans: {_listed(names)}. Against the plans of all others {'each' if len(names) > 1 else 'it'} has the better one {_times(wins)}, an equal one "
         f"{_times(ties)}, a worse one {_times(losses)}."
     )
 

@@ -39,6 +39,14 @@ def test_the_verdict_is_in_words(folder: Path) -> None:
     assert "The checker judged 12 plans again while this page was made: all as claimed." in lead
 
 
+def test_methods_with_equally_good_plans_are_all_named(folder: Path) -> None:
+    records = read_records(folder)
+    twins = [replace(each, method="twin", run=each.run[::-1]) for each in records if each.method == "milp"]
+    write_records(folder, [*records, *twins])
+    lead = check_page(make_report(folder).page).all("header")[0].text
+    assert "Best plans: milp and twin. Against the plans of all others each has the better one" in lead
+
+
 def test_failures_stand_apart(folder: Path) -> None:
     tree = check_page(make_report(folder).page)
     failures = {row["method"]: row for row in rows_of(tree, "failures")}

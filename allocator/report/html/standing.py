@@ -118,9 +118,10 @@ def _best_plans(pairs: Sequence[Duel]) -> Iterable[str]:
     best = max(compared, key=lambda method: (compared[method][0] - compared[method][2], compared[method][0]))
     wins, ties, losses = compared[best]
     names = [method for method, found in compared.items() if found == compared[best]]
+    who = "each" if len(names) > 1 else "it"
     yield (
-        f"Best plans: {_listed(names)}. Against the plans of all others {'each' if len(names) > 1 else 'it'} has the better one {_times(wins)}, an equal one "
-        f"{_times(ties)}, a worse one {_times(losses)}."
+        f"Best plans: {_listed(names)}. Against the plans of all others {who} has the better one "
+        f"{_times(wins)}, an equal one {_times(ties)}, a worse one {_times(losses)}."
     )
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from allocator.instance.entities import Domain, Instance
 from allocator.model.entities import Model
+from allocator.model.families import Family
 
 __all__ = ["Block", "Compiled", "GangUnit", "GroupTraffic", "PairTraffic", "TeamTraffic"]
 
@@ -183,7 +184,8 @@ class Compiled:
                 if not found and self.capacity[domain, resource] >= 0:
                     stated += int(self.capacity[domain, resource])
                     found = True
-                stated += max(0, int(self.pool_limit[domain, resource]))
+                if Family.POOL not in self.model.ignore:  # the stated pool, also where more is drawn now
+                    stated += max(0, int(self.pool[domain, resource]))
                 domain = int(self.parent[domain])
         return max(stated, int(self.floor[option, kind, resource]))
 

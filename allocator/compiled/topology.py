@@ -107,8 +107,9 @@ def limits_of(
     overfull |= over.any(axis=1)
     power_limit: tuple[Fraction | None, ...] = (None,) * num_domains
     if held and "power" in resources:
-        power_limit = _power_limit(instance, arrays, resources, current_use, overfull)
         p, unit = list(resources).index("power"), Fraction(10) ** instance.resources["power"].exponent
+        limited = limit[:, p] >= 0
+        power_limit = _power_limit(instance, arrays, current_use, overfull, limited)
         limit[:, p] = [-1 if watts is None else int(watts // unit) for watts in power_limit]  # the shares alone
     path_limit = _path_limit(arrays, limit, drawn, missing=0 if held else np.iinfo(np.int64).max)
     return Limits(limit, pool_limit, overfull, path_limit, power_limit)
@@ -117,12 +118,15 @@ def limits_of(
 def _power_limit(
     instance: Instance,
     arrays: TopologyArrays,
-    resources: Sequence[str],
     current_use: Int64,
     overfull: npt.NDArray[np.bool_],
+    limited: npt.NDArray[np.bool_],
 ) -> tuple[Fraction | None, ...]:
-    """Stated power capacities in watts, or the current draw where it is higher (marks the domain overfull)."""
-    p = list(resources).index("power")
+    """Power capacities in watts, or the current draw where it is higher (marks the domain overfull).
+
+    ``limited``: bool[D], domains that state a capacity which no pool replaces; the others have no limit.
+    """
+    p = list(instance.resources).index("power")
     unit = Fraction(10) ** instance.resources["power"].exponent
     running = {instance.node_index[c.node] for c in instance.current or () if c.count}
     draw: list[Fraction] = []
@@ -138,7 +142,7 @@ def _power_limit(
     limits: list[Fraction | None] = []
     for domain in instance.domains:
         stated = domain.capacity.get("power")
-        if stated is None:
+        if stated is None or not limited[domain.index]:
             limits.append(None)
             continue
         now = sum(draw[domain.first_node : domain.end_node], Fraction(0))

@@ -79,6 +79,23 @@ def pooled_memory() -> dict[str, Any]:
                     members(2, memory=4))  # fmt: skip
 
 
+def pooled_power(idle: int) -> dict[str, Any]:
+    """Nodes whose members draw on a pool of power, beside which the nodes' own draw does not count."""
+    nodes = [{**node(f"n{i}", cpu=8, power=100), "power": {"idle": idle, "busy": 2 * idle}} for i in range(2)]
+    return document([{"level": "rack", "name": "r", "pool": {"power": 50}, "children": nodes}], members(2, power=110))
+
+
+def overfull_pool() -> dict[str, Any]:
+    """More is drawn from a pool now than it has; the ceiling of a share is still the stated pool."""
+    pool = {"level": "rack", "name": "r", "pool": {"memory": 5}}
+    work = {"rate": "30/s", "cpu": "1 ms", "memory": 1, "residence": "1 s"}
+    return document(
+        [{**pool, "children": [node("n0", cpu=8, memory=10)]}, node("n1", cpu=8, memory=30)],
+        {**members(2, memory=9), "work": work},
+        current=[{"class": "c", "node": "r/n0", "count": 2}],
+    )
+
+
 MEMORY_PEAK = Goal(GoalId.PEAK, Fraction(1), ("memory",))
 CPU_PEAK = Goal(GoalId.PEAK, Fraction(1), ("cpu",))
 NESTED = {
@@ -93,6 +110,9 @@ CASES: dict[str, tuple[dict[str, Any], Model]] = {
     "two of more power than stated stay": (overfull_power(60, 2), model(GoalId.MOVES)),
     "power held by who leaves": (exchange_of_power(), model(GoalId.COST)),
     "congestion of an uplink of bandwidth 0": (dead_uplink(), model(GoalId.CONGESTION)),
+    "a pool of power": (pooled_power(0), model(GoalId.NODES)),
+    "a pool of power and idle nodes": (pooled_power(30), model(GoalId.NODES)),
+    "a pool that is drawn on too much": (overfull_pool(), model(GoalId.THROUGHPUT)),
     "peak beside a pool": (pooled_memory(), model(MEMORY_PEAK)),
     "peak without capacity": (
         document([node("n0", cpu=0), node("n1", cpu=4)], members(2)),

@@ -1,4 +1,4 @@
-"""Families ``capacity`` and ``pool`` (equations 4, 5). The counted use includes ``transient`` and the node's draw."""
+"""Families ``capacity`` and ``pool`` (equations 4, 5) with ``transient``; the draw of nodes counts in capacities."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ def add_rows(symbols: Symbols) -> None:
         symbols.budget.check()
         name = compiled.resources[resource]
         used = total(_counted(symbols, node, int(resource)) for node in symbols.nodes_of(int(domain)))
+        if name == "power":
+            watts_of_nodes = total(power.draw(symbols, node) for node in symbols.nodes_of(int(domain)))
+            used = used.plus(watts_of_nodes, 1 / symbols.base(int(resource)))
         upper: Number = int(compiled.limit[domain, resource])
         watts = compiled.power_limit[domain]
         if name == "power" and watts is not None:
@@ -30,10 +33,8 @@ def add_rows(symbols: Symbols) -> None:
 
 
 def _counted(symbols: Symbols, node: int, resource: int) -> Linear:
-    """Use of a node that counts against capacities at or above it, amounts."""
+    """Use of a node by shares that counts against capacities at or above it, amounts."""
     used = symbols.node_use(node, resource)
-    if symbols.compiled.resources[resource] == "power":
-        used = used.plus(power.draw(symbols, node), 1 / symbols.base(resource))
     left = transient.left_behind(symbols, node, resource)
     return used if left is None else used.plus(left)
 

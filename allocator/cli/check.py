@@ -32,8 +32,8 @@ def command(instance: Path, plan: Path | None, model: str | None, as_json: bool)
     if plan is None:
         from allocator.report.inventory import describe, inventory_document
 
-        if model is not None:
-            choose_model(model)
+        if model is not None or loaded.model is not None:
+            choose_model(model, loaded.model)
         if as_json:
             emit_json(inventory_document(loaded))
         else:

@@ -100,6 +100,9 @@ def command(
         document = result_document(result, loaded, str(output) if written else None)
         if output is not None and result.plan is not None:
             write_plan(output, replace(result.plan, result=document), loaded)
+        if output is not None and not written:
+            kept = "; what is there is older" if output.exists() else ""
+            sys.stderr.write(f"no plan, so {output} was not written{kept}\n")
         if report is not None:
             from allocator.plan.whole import write_whole
             from allocator.report.html import plan_page

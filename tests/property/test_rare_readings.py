@@ -96,6 +96,15 @@ def overfull_pool() -> dict[str, Any]:
     )
 
 
+def capped_power() -> dict[str, Any]:
+    """A cap of power under which a node can give 8/3 of its cores: shares have to be rounded down."""
+    nodes = [
+        {**node("n0", cpu=4, power=50), "power": {"idle": 30, "busy": 60}},
+        {**node("n1", cpu=4), "power": {"idle": 10, "busy": 90}},
+    ]
+    return document(nodes, {**members(4), "work": {"rate": "2/s", "cpu": "1 s", "parallel": 2}})
+
+
 MEMORY_PEAK = Goal(GoalId.PEAK, Fraction(1), ("memory",))
 CPU_PEAK = Goal(GoalId.PEAK, Fraction(1), ("cpu",))
 NESTED = {
@@ -110,6 +119,7 @@ CASES: dict[str, tuple[dict[str, Any], Model]] = {
     "two of more power than stated stay": (overfull_power(60, 2), model(GoalId.MOVES)),
     "power held by who leaves": (exchange_of_power(), model(GoalId.COST)),
     "congestion of an uplink of bandwidth 0": (dead_uplink(), model(GoalId.CONGESTION)),
+    "a cap of power between whole shares": (capped_power(), model(GoalId.THROUGHPUT, GoalId.POWER)),
     "a pool of power": (pooled_power(0), model(GoalId.NODES)),
     "a pool of power and idle nodes": (pooled_power(30), model(GoalId.NODES)),
     "a pool that is drawn on too much": (overfull_pool(), model(GoalId.THROUGHPUT)),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from allocator.compiled.entities import Compiled
 from allocator.solvers.evaluation.links import carried
 from allocator.solvers.evaluation.loads import FlowCrossings, FlowKey
+from allocator.solvers.evaluation.power import domain_watts
 from allocator.solvers.evaluation.use import domain_use, node_use
 from allocator.solvers.shares.placement_program import PlacementProgram
 from allocator.solvers.shares.program import unit_of
@@ -66,6 +67,25 @@ def _give_back_shares(made: PlacementProgram, shares: Shares) -> None:
                 _take(made, shares, domain, r, excess)
                 use = domain_use(compiled, node_use(compiled, made.counts, shares, transient=True))
     _give_back_pools(made, shares)
+    _give_back_power(made, shares)
+
+
+def _give_back_power(made: PlacementProgram, shares: Shares) -> None:
+    """Where rounding exceeds a cap of power, take shares of compute from the nodes there until their draw fits."""
+    compiled = made.compiled
+    for domain, limit in enumerate(compiled.power_limit):
+        if limit is None:
+            continue
+        excess = domain_watts(compiled, made.counts, shares, transient=True)[domain] - limit
+        for node in range(int(compiled.first_node[domain]), int(compiled.end_node[domain])):
+            power, r = compiled.instance.nodes[node].power, int(compiled.compute_resource[node])
+            if excess <= 0:
+                break
+            if power is None or r < 0 or power.busy <= power.idle:
+                continue
+            leaf = int(compiled.node_domain[node])
+            watts = (power.busy - power.idle) / int(compiled.capacity[leaf, r])
+            excess -= watts * _take(made, shares, leaf, r, math.ceil(excess / watts))
 
 
 def _give_back_pools(made: PlacementProgram, shares: Shares) -> None:
@@ -88,18 +108,21 @@ def _give_back_pools(made: PlacementProgram, shares: Shares) -> None:
                     excess -= taken
 
 
-def _take(made: PlacementProgram, shares: Shares, domain: int, r: int, excess: int) -> None:
+def _take(made: PlacementProgram, shares: Shares, domain: int, r: int, excess: int) -> int:
+    """Take up to ``excess`` amounts from the extra shares in a domain, the largest first; how many were taken."""
     compiled = made.compiled
     low, high = int(compiled.first_node[domain]), int(compiled.end_node[domain])
     here = sorted((key for key in shares if key[3] == r and low <= key[2] < high), key=lambda key: (-shares[key], key))
+    left = excess
     for key in here:
         block, option, node, _ = key
         floor = int(compiled.floor[option, compiled.node_kind[node], r]) * made.counts[block, option, node]
-        taken = min(excess, shares[key] - floor)
+        taken = min(left, shares[key] - floor)
         shares[key] -= taken
-        excess -= taken
-        if excess <= 0:
-            return
+        left -= taken
+        if left <= 0:
+            break
+    return excess - left
 
 
 def _give_back_grants(compiled: Compiled, flows: list[FlowCrossings], theta: dict[FlowKey, Fraction]) -> None:

@@ -33,7 +33,9 @@ from allocator.solvers.milp.usage import add_shares
 
 __all__ = ["FAMILIES", "GOALS", "LevelObjective", "build"]
 
-FLOAT_TOLERANCE = Fraction(1, 10**6)  # of the size of a row's numbers: what its violation may be in floats
+# of the size of a row's numbers: what its violation may be in floats, as HiGHS is set up and with finer tolerances
+LEAST_SHARE = 2**17  # largest coefficient over smallest from where on the smallest sets the scale of an objective
+COARSE_ERROR, FINE_ERROR = Fraction(1, 10**6), Fraction(1, 10**8)
 
 # order matters: shares before capacity, rates before grants
 FAMILIES: tuple[Callable[[Formulation], None], ...] = (
@@ -70,7 +72,8 @@ class LevelObjective:
     """Objective of one level: value = scale * (coefs . x + constant), minimised when ``minimise``.
 
     ``step``: the value is a multiple of it (then ``scale`` = step and the scaled objective is integral), or None.
-    ``noise``: how far floats may leave the value from the truth, where large numbers cancel in it.
+    ``noise``: how far floats may leave the value from the truth, where large numbers cancel in it. ``fine``: the solver
+    needs finer tolerances than its own.
     """
 
     level: Level
@@ -80,6 +83,7 @@ class LevelObjective:
     constant: Fraction
     terms: Terms
     noise: Fraction = Fraction(0)
+    fine: bool = False
 
 
 def build(compiled: Compiled, budget: Budget) -> tuple[Formulation, list[LevelObjective]]:
@@ -100,28 +104,33 @@ def build(compiled: Compiled, budget: Budget) -> tuple[Formulation, list[LevelOb
 def _objective(form: Formulation, level: Level) -> LevelObjective:
     terms = Terms()
     steps: list[Fraction | None] = []
-    noise = Fraction(0)
+    span = Fraction(0)
     single = len(level.goals) == 1
     for goal in level.goals:
         made = GOALS[goal.id](form, goal)
         sign = 1 if single or sense_of(goal.id) == "min" else -1
         terms.extend(made.terms, sign * goal.weight)
         steps.append(None if made.step is None else made.step * abs(goal.weight))
-        noise += abs(goal.weight) * made.span * FLOAT_TOLERANCE
+        span += abs(goal.weight) * made.span
     step = None if None in steps else greatest_common_divisor(s for s in steps if s is not None)
     terms = terms.merged()
     if step:
         # the constant may shift the lattice of values: fold it in
         step = greatest_common_divisor([step, Fraction(terms.constant)])
-    if step and noise * 4 > step:
-        step = None  # floats cannot tell neighbouring values apart
-    else:
-        noise = Fraction(0)
+    noise, fine = Fraction(0), False
+    if not step or span * COARSE_ERROR * 4 > step:
+        fine = True
+        if not step or span * FINE_ERROR * 4 > step:  # floats cannot tell neighbouring values apart
+            step = None
+            least = min((abs(coef) for coef in terms.coefs), default=0)
+            noise = span * FINE_ERROR if span * COARSE_ERROR > least else noise
     scale = step or _magnitude(terms)
-    return LevelObjective(level, level.sense == "min", scale, step or None, Fraction(terms.constant), terms, noise)
+    return LevelObjective(
+        level, level.sense == "min", scale, step or None, Fraction(terms.constant), terms, noise, fine
+    )
 
 
 def _magnitude(terms: Terms) -> Fraction:
-    """A power of two near the largest coefficient, so that the scaled objective has coefficients near 1."""
-    largest = max((abs(float(coef)) for coef in terms.coefs), default=1.0) or 1.0
-    return Fraction(2) ** int(np.floor(np.log2(largest)))
+    """A power of two: the largest coefficient becomes about 1, unless that made the smallest vanish in tolerances."""
+    sizes = [abs(float(coef)) for coef in terms.coefs if coef] or [1.0]
+    return Fraction(2) ** int(np.floor(np.log2(min(max(sizes), min(sizes) * LEAST_SHARE))))

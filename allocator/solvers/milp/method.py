@@ -148,7 +148,7 @@ class MilpMethod:
             matrix = compile_matrix(form, objectives)
             report.size = {"variables": len(matrix.column_lower), "constraints": len(matrix.row_lower)}
             report.seconds["build"] = time.monotonic() - began
-            tolerance = FINE_TOLERANCE if any(o.step is None for o in objectives[:-1]) else None
+            tolerance = FINE_TOLERANCE if any(objective.fine for objective in objectives) else None
             solver = HighsRun(matrix, seed=seed, threads=threads, tolerance=tolerance)
             budget.check()
         except BudgetExhausted:

@@ -122,7 +122,7 @@ def _objective(form: Formulation, level: Level) -> LevelObjective:
         fine = True
         if not step or span * FINE_ERROR * 4 > step:  # floats cannot tell neighbouring values apart
             step = None
-            least = min((abs(coef) for coef in terms.coefs), default=0)
+            least = min((abs(Fraction(coef)) for coef in terms.coefs), default=Fraction(0))
             noise = span * FINE_ERROR if span * COARSE_ERROR > least else noise
     scale = step or _magnitude(terms)
     return LevelObjective(

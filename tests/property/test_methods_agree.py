@@ -145,6 +145,14 @@ def test_what_bends_and_was_answered_wrongly_once(seed: int) -> None:
     assert not tally.disagreements, tally.table()
 
 
+@pytest.mark.parametrize("seed", [10_095, 10_594, 10_598, 10_841, 10_857, 10_929, 11_466, 11_524, 11_972])
+def test_large_numbers_that_cancel_hide_no_optimum_and_make_no_claim(seed: int) -> None:
+    """Bytes against cores, or beside goals of a few units: once answered wrongly, or with a false bound."""
+    tally = Tally()
+    compare([seed], ("milp", "auto"), tally)
+    assert not tally.disagreements, tally.table()
+
+
 def test_bent_instances_use_and_bind_targets_and_response_times() -> None:
     tally = Tally()
     compare(range(BENT), (), tally, binding=True, bent=True)

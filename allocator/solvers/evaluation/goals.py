@@ -15,10 +15,18 @@ from allocator.solvers.evaluation.power import node_watts
 from allocator.solvers.evaluation.rates import class_rates
 from allocator.solvers.evaluation.use import domain_use, node_use
 
-__all__ = ["GOALS", "goal_value", "level_values"]
+__all__ = ["CONGESTION_PIECES", "GOALS", "goal_value", "level_values"]
 
-_SLOPES = ((Fraction(0), 1), (Fraction(1, 3), 3), (Fraction(2, 3), 10), (Fraction(9, 10), 70), (Fraction(1), 500),
-           (Fraction(11, 10), 5000))  # fmt: skip
+# (load over capacity where the piece begins, slope): Fortz and Thorup 2000, "Internet traffic engineering by
+# optimizing OSPF weights"
+CONGESTION_PIECES = (
+    (Fraction(0), 1),
+    (Fraction(1, 3), 3),
+    (Fraction(2, 3), 10),
+    (Fraction(9, 10), 70),
+    (Fraction(1), 500),
+    (Fraction(11, 10), 5000),
+)
 
 
 def goal_value(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:
@@ -99,13 +107,13 @@ def _congestion(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fract
     for (domain, _), load in loads.items():
         uplink = compiled.instance.domains[domain].uplink
         if uplink is not None and uplink.bandwidth == 0:
-            total += _SLOPES[-1][1] * load
+            total += CONGESTION_PIECES[-1][1] * load
         elif uplink is not None and uplink.bandwidth is not None:
             ratio = load / uplink.bandwidth
-            ends = [start for start, _ in _SLOPES[1:]] + [ratio]
+            ends = [start for start, _ in CONGESTION_PIECES[1:]] + [ratio]
             price = sum(
                 (slope * max(Fraction(0), min(ratio, end) - start)
-                 for (start, slope), end in zip(_SLOPES, ends, strict=True)),
+                 for (start, slope), end in zip(CONGESTION_PIECES, ends, strict=True)),
                 Fraction(0),
             )  # fmt: skip
             total += uplink.bandwidth * price

@@ -5,24 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 from allocator.model.entities import Goal
+from allocator.solvers.evaluation.goals import CONGESTION_PIECES
 from allocator.solvers.milp.fabric.loads import link_load
 from allocator.solvers.milp.fabric.matrix import matrix_traffic
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.goals.base import GoalTerms, greatest_common_divisor
 from allocator.solvers.milp.terms import Terms
 
-__all__ = ["CONGESTION_PIECES", "congestion", "traffic"]
-
-# (load over capacity where the piece begins, slope): Fortz and Thorup 2000, "Internet traffic engineering by
-# optimizing OSPF weights"
-CONGESTION_PIECES = (
-    (Fraction(0), 1),
-    (Fraction(1, 3), 3),
-    (Fraction(2, 3), 10),
-    (Fraction(9, 10), 70),
-    (Fraction(1), 500),
-    (Fraction(11, 10), 5000),
-)
+__all__ = ["congestion", "traffic"]
 
 
 def traffic(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all goals share one signature

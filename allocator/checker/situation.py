@@ -123,6 +123,21 @@ class Situation:
             self._holders[level] = tuple(map(tuple, holders))
         return self._holders[level]
 
+    def zones(self, level: str) -> tuple[tuple[int, ...], ...]:
+        """For each node, the indices of the zones of a level that hold it: one, none, or several nested ones."""
+        if level not in self._zones:
+            zones: list[list[int]] = [[] for _ in self.instance.nodes]
+            for index, zone in enumerate(self.instance.zones_of(level)):
+                for node in zone.nodes:
+                    zones[node].append(index)
+            self._zones[level] = tuple(map(tuple, zones))
+        return self._zones[level]
+
+    @cached_property
+    def _zones(self) -> dict[str, tuple[tuple[int, ...], ...]]:
+        """What ``zones`` has found so far."""
+        return {}
+
     @cached_property
     def _holders(self) -> dict[str, tuple[tuple[int, ...], ...]]:
         """What ``holders`` has found so far."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import click
 
 from allocator.cli.options import INSTANCE_SUFFIXES, add_debug, input_file, output_file
 from allocator.errors import ArgumentError
-from allocator.formats.registry import MODEL_WRITERS, PLAN_WRITERS, READERS
+from allocator.formats.registry import MODEL_WRITERS, PLAN_WRITERS, READER_OPTIONS, READERS
 
 if TYPE_CHECKING:
     from allocator.instance.entities import Instance
@@ -32,46 +33,63 @@ TARGETS = (OWN, *MODEL_WRITERS, *(name for name in PLAN_WRITERS if name not in M
     metavar="FILE",
     help="SRC is a plan of this instance and goes out as an answer in the foreign format.",
 )
+@click.option("--assignment", type=input_file(), metavar="FILE", help="Where processes run now (roadef2012).")
 @click.option("--model", metavar="NAME|FILE", help="Model of an mps or lp file [default: the one the instance names].")
 @add_debug
 def command(
-    source: Path, target: Path, source_format: str, target_format: str, instance: Path | None, model: str | None
+    source: Path,
+    target: Path,
+    source_format: str,
+    target_format: str,
+    instance: Path | None,
+    model: str | None,
+    **options: object,
 ) -> None:
     """Convert SRC to DST.
 
     A foreign problem becomes an instance file (--to allocator, DST .yaml or .json). An instance and its model become a
     program for another solver (--to mps or lp). A plan goes out as a foreign answer with its --instance.
     """
+    stated = _options(source_format, options)
     if instance is not None:
         _plan_out(source, target, source_format, target_format, instance)
     elif target_format in MODEL_WRITERS:
         from allocator.cli.models import choose_model
 
-        loaded = _load(source, source_format)
+        loaded = _load(source, source_format, stated)
         MODEL_WRITERS[target_format](loaded, choose_model(model, loaded.model), target)
     elif target_format == OWN and source_format != OWN:
-        _problem_in(source, target, source_format)
+        _problem_in(source, target, source_format, stated)
     elif source_format == OWN and target_format in PLAN_WRITERS:
         raise ArgumentError(f"--to {target_format}: a plan goes out; name the instance it is for with --instance FILE")
     else:
         raise ArgumentError(f"--from {source_format} --to {target_format}: there is nothing to convert between these")
 
 
-def _load(source: Path, source_format: str) -> Instance:
+def _options(source_format: str, options: Mapping[str, object]) -> dict[str, object]:
+    """The options that are stated, all of which the format has to know."""
+    stated = {name: value for name, value in options.items() if value is not None}
+    for name in stated.keys() - READER_OPTIONS.get(source_format, frozenset()):
+        owners = ", ".join(each for each, names in READER_OPTIONS.items() if name in names)
+        raise ArgumentError(f"--{name} belongs to --from {owners}")
+    return stated
+
+
+def _load(source: Path, source_format: str, options: Mapping[str, object]) -> Instance:
     from allocator.instance import instance_from_dict, load_instance
 
     if source_format == OWN:
         return load_instance(source)
-    return instance_from_dict(READERS[source_format](source), source=str(source), base_dir=source.parent)
+    return instance_from_dict(READERS[source_format](source, **options), source=str(source), base_dir=source.parent)
 
 
-def _problem_in(source: Path, target: Path, source_format: str) -> None:
+def _problem_in(source: Path, target: Path, source_format: str, options: Mapping[str, object]) -> None:
     from allocator.formats.document import write_document
     from allocator.instance import instance_from_dict
 
     if target.suffix.lower() not in INSTANCE_SUFFIXES:
         raise ArgumentError(f"{target}: an instance file is named {', '.join(INSTANCE_SUFFIXES)}")
-    document = READERS[source_format](source)
+    document = READERS[source_format](source, **options)
     instance_from_dict(document, source=str(source), base_dir=source.parent)  # what it writes can be read
     write_document(document, target)
 

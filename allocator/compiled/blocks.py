@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Block, GangUnit, GroupTraffic, PairTraffic, TeamTraffic
-from allocator.instance.entities import Instance, WorkloadClass
+from allocator.instance.entities import CurrentPlacement, Instance, WorkloadClass
 from allocator.model.entities import Model
 from allocator.model.families import Family
 from allocator.plan.entities import flow_endpoint
@@ -36,11 +36,13 @@ def reduce_members(instance: Instance, model: Model, first_option: npt.NDArray[n
     """Partition the members of every class into blocks; see ``Block`` for what keeps members apart."""
     pair_members = _pair_members(instance)
     team_ranges, team_names = _team_ranges(instance)
+    placed_now = _current_by_class(instance)
     blocks: list[Block] = []
     gangs: list[GangUnit] = []
     team_blocks: list[list[int]] = [[] for _ in team_names]
     for workload in instance.workloads:
-        current = _current_ranges(instance, workload, int(first_option[workload.index]))
+        running = placed_now.get(workload.name, ())
+        current = _current_ranges(instance, workload, running, int(first_option[workload.index]))
         by_gang = workload.placement.gang is not None and bool(current) and Family.GANG not in model.ignore
         merged: dict[Key, list[tuple[int, int]]] = {}
         size = workload.placement.gang.size if by_gang and workload.placement.gang else 0
@@ -103,15 +105,18 @@ def _pair_members(instance: Instance) -> dict[str, set[int]]:
     return members
 
 
+def _current_by_class(instance: Instance) -> dict[str, list[CurrentPlacement]]:
+    found: dict[str, list[CurrentPlacement]] = {}
+    for placement in instance.current or ():
+        found.setdefault(placement.workload, []).append(placement)
+    return found
+
+
 def _current_ranges(
-    instance: Instance, workload: WorkloadClass, first_option: int
+    instance: Instance, workload: WorkloadClass, running: Iterable[CurrentPlacement], first_option: int
 ) -> list[tuple[int, int, tuple[int, int]]]:
     modes = {mode.name: index for index, mode in enumerate(workload.modes)}
-    return sorted(
-        (c.first, c.count, (instance.node_index[c.node], first_option + modes[c.mode]))
-        for c in instance.current or ()
-        if c.workload == workload.name
-    )
+    return sorted((c.first, c.count, (instance.node_index[c.node], first_option + modes[c.mode])) for c in running)
 
 
 def _segments(

@@ -1,6 +1,6 @@
 """A plan as a plain list of node numbers, the way the classical formats state an answer.
 
-One line a member: the number of its node, counted from 0 in the order of the instance. Members stand in the order of
+A number for each member: that of its node, counted from 0 in the order of the instance. Members stand in the order of
 the classes, and of their numbers within a class. For a converted file these are its own rows and columns.
 """
 
@@ -13,17 +13,27 @@ from allocator.instance.entities import Instance
 from allocator.plan.entities import Plan
 from allocator.plan.whole import write_whole
 
-__all__ = ["write_assignment"]
+__all__ = ["write_assignment", "write_assignment_row"]
 
 
 def write_assignment(plan: Plan, instance: Instance, path: Path) -> None:
-    """Write where every member stands.
+    """Write where every member stands, one line a member.
 
     Raises
     ------
     InputError
         The file cannot be written, a member has no node, or plan and instance do not belong together.
     """
+    write_whole(path, "".join(f"{node}\n" for node in _nodes(plan, instance)).encode())
+
+
+def write_assignment_row(plan: Plan, instance: Instance, path: Path) -> None:
+    """Write where every member stands, all in one line; raises as ``write_assignment`` does."""
+    write_whole(path, (" ".join(map(str, _nodes(plan, instance))) + "\n").encode())
+
+
+def _nodes(plan: Plan, instance: Instance) -> list[int]:
+    """Number of each member's node."""
     first_of: dict[str, int] = {}
     total = 0
     for workload in instance.workloads:
@@ -38,8 +48,8 @@ def write_assignment(plan: Plan, instance: Instance, path: Path) -> None:
                 message = f"{placement.workload}[{placement.first + offset}] on {node} is not of this instance"
                 raise InputError(plan.instance_name, [Problem("placements", None, message)])
             nodes[first_of[placement.workload] + placement.first + offset] = instance.node_index[node]
-    missing = sum(node is None for node in nodes)
-    if missing:
-        message = f"{missing} of {total} members have no node; an assignment file needs one for each"
+    stated = [node for node in nodes if node is not None]
+    if len(stated) < total:
+        message = f"{total - len(stated)} of {total} members have no node; an assignment file needs one for each"
         raise InputError(plan.instance_name, [Problem("placements", None, message)])
-    write_whole(path, "".join(f"{node}\n" for node in nodes).encode())
+    return stated

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from allocator.instance.entities import Instance, Power, Uplink
+from allocator.instance.node_matrix import NodeMatrix
 
 __all__ = ["digest_of"]
 
@@ -51,6 +52,7 @@ class _Writer:
             dict: self._map,
             MappingProxyType: self._map,
             frozenset: self._set,
+            NodeMatrix: NodeMatrix.digest,
         }
 
     def text(self, value: Any) -> str:

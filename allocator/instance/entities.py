@@ -17,6 +17,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
+from allocator.instance.zones import Zone, zones_in
+
 __all__ = [
     "BalanceTriple",
     "Conflict",
@@ -43,10 +45,10 @@ __all__ = [
     "WorkloadClass",
 ]
 
-EMPTY: Mapping[str, Any] = MappingProxyType({})
+EMPTY: Mapping[Any, Any] = MappingProxyType({})
 
 
-def _empty() -> Mapping[str, Any]:
+def _empty() -> Mapping[Any, Any]:
     # a mapping proxy cannot be a plain default before Python 3.12, where it became hashable
     return EMPTY
 
@@ -184,7 +186,7 @@ class Slo:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Placed members of ``group`` cover at least min(at_least, placed) domains of ``level``."""
+    """Placed members of ``group`` cover at least min(at_least, placed) zones of ``level`` (``Instance.zones_of``)."""
 
     group: str
     level: str
@@ -193,7 +195,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """At most ``at_most`` members of ``group`` in one domain of ``level``."""
+    """At most ``at_most`` members of ``group`` in one zone of ``level``."""
 
     group: str
     level: str
@@ -202,7 +204,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """Where ``group`` is in a domain of ``level``, ``on`` is too."""
+    """Where ``group`` is in a zone of ``level``, ``on`` is too."""
 
     group: str
     on: str
@@ -311,9 +313,7 @@ class MoveCosts:
     process: Fraction = Fraction(1)
     service: Fraction = Fraction(0)
     machine: Fraction = Fraction(0)
-    machine_cost: Mapping[tuple[str, str], Fraction] = field(
-        default_factory=dict
-    )  # (from node path, to node path); missing: 0
+    machine_cost: Mapping[tuple[str, str], Fraction] = field(default_factory=_empty)  # old, new node path; missing: 0
     limit_members: int | None = None
     limit_bytes: int | None = None  # amount of resource ``memory``
 
@@ -391,6 +391,16 @@ class Instance:
         if level == "node":
             return self.nodes
         return tuple(domain for domain in self.domains if domain.level == level)
+
+    def zones_of(self, level: str) -> tuple[Zone, ...]:
+        """Zones of a level of ``conflict``, ``spread`` or ``dependency``: its domains, or the values of a label."""
+        if level not in self._zones:
+            self._zones[level] = zones_in(self, level)
+        return self._zones[level]
+
+    @cached_property
+    def _zones(self) -> dict[str, tuple[Zone, ...]]:
+        return {}
 
     def ancestors(self, domain: Domain) -> tuple[Domain, ...]:
         """The domain itself, then its ancestors up to the root."""

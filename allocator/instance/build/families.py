@@ -21,8 +21,10 @@ from allocator.instance.entities import (
     Reserve,
     Spread,
 )
-from allocator.instance.schema.document import InstanceDocument
+from allocator.instance.node_matrix import node_matrix
+from allocator.instance.schema.document import InstanceDocument, RowsDocument
 from allocator.instance.schema.workloads import WorkloadDocument
+from allocator.instance.zones import IMPLICIT_LABELS, LABEL_PREFIX
 
 __all__ = ["Families"]
 
@@ -70,15 +72,15 @@ class Families:
             at: Location = ("workloads", index, "placement")
             for number, conflict in enumerate(placement.conflict):
                 group = self._group(conflict.group, stated, (*at, "conflict", number, "group"))
-                self._level(conflict.level, (*at, "conflict", number, "level"))
+                self._zones(conflict.level, (*at, "conflict", number, "level"))
                 conflicts.append(Conflict(group, conflict.level, conflict.at_most))
             for number, spread in enumerate(placement.spread):
                 group = self._group(spread.group, stated, (*at, "spread", number, "group"))
-                self._level(spread.level, (*at, "spread", number, "level"))
+                self._zones(spread.level, (*at, "spread", number, "level"))
                 spreads.append(Spread(group, spread.level, spread.at_least))
             for number, dependency in enumerate(placement.depends_on):
                 on = self._group(dependency.group, stated, (*at, "depends_on", number, "group"))
-                self._level(dependency.level, (*at, "depends_on", number, "level"))
+                self._zones(dependency.level, (*at, "depends_on", number, "level"))
                 dependencies.append(Dependency(group_of(stated), on, dependency.level))
             if placement.gang is not None:
                 self._level(placement.gang.level, (*at, "gang", "level"))
@@ -92,6 +94,15 @@ class Families:
         if name not in self._workloads.groups:
             self._problems.add(location, did_you_mean(name, self._workloads.groups, "group"), name)
         return name
+
+    def _zones(self, name: str, location: Location) -> None:
+        """Check a level of a rule on groups, which may be ``label:NAME`` as well."""
+        label = name.removeprefix(LABEL_PREFIX)
+        if label == name or name in self._topology.levels:
+            self._level(name, location)
+        elif label not in self._topology.labels and label not in IMPLICIT_LABELS and not self._topology.is_empty:
+            message = did_you_mean(label, self._topology.labels, "label on any domain")
+            self._problems.add(location, message, name)
 
     def _level(self, name: str, location: Location) -> None:
         if name not in self._topology.levels and not self._topology.is_empty:
@@ -142,24 +153,41 @@ class Families:
         stated = self._document.moves
         if stated is None:
             return None
-        location: Location = ("moves", "machine")
-        costs: dict[tuple[str, str], Fraction] = {}
-        matrix, at = self._matrix(stated.machine, tables, location)
-        for source, row in matrix.items():
-            for target, cost in row.items():
-                self._node(source, nodes, (*at, source))
-                self._node(target, nodes, (*at, source, target))
-                costs[source, target] = cost
+        costs = self._machine_costs(stated.machine, nodes, tables)
         weights = stated.weights
         limit = stated.limit
         return MoveCosts(
             Fraction(1) if weights is None or weights.process is None else weights.process,
             Fraction(0) if weights is None or weights.service is None else weights.service,
             Fraction(0) if weights is None or weights.machine is None else weights.machine,
-            MappingProxyType(costs),
+            costs,
             None if limit is None else limit.members,
             None if self._bytes is None else self._book.ceiling("memory", self._bytes),
         )
+
+    def _machine_costs(
+        self, stated: str | Matrix | RowsDocument | None, nodes: Mapping[str, int], tables: Tables
+    ) -> Mapping[tuple[str, str], Fraction]:
+        location: Location = ("moves", "machine")
+        if isinstance(stated, RowsDocument):
+            for number, numbers in enumerate(stated.rows):
+                if len(numbers) != len(nodes):
+                    message = f"has {len(numbers)} numbers, and there are {len(nodes)} nodes"
+                    self._problems.add((*location, "rows", number), message)
+                    return EMPTY
+            if len(stated.rows) != len(nodes):
+                message = f"has {len(stated.rows)} rows, and there are {len(nodes)} nodes"
+                self._problems.add((*location, "rows"), message)
+                return EMPTY
+            return node_matrix(tuple(nodes), stated.rows)
+        matrix, at = self._matrix(stated, tables, location)
+        costs: dict[tuple[str, str], Fraction] = {}
+        for source, row in matrix.items():
+            for target, cost in row.items():
+                self._node(source, nodes, (*at, source))
+                self._node(target, nodes, (*at, source, target))
+                costs[source, target] = cost
+        return MappingProxyType(costs)
 
     def distances(self, nodes: Mapping[str, int], tables: Tables) -> Distances:
         """Distances; a matrix has to be complete, but for the diagonal."""

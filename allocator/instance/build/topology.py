@@ -69,6 +69,7 @@ class Topology:
         self._problems = problems
         self.levels: set[str] = {"node"}
         self.kinds: set[str] = set()
+        self.labels: set[str] = set()
         self.templates = self._read(entries, ("topology",), 1, frozenset())
         self.is_empty = not entries
         self.too_large = False
@@ -114,6 +115,7 @@ class Topology:
             message = "is the name of the implicit domain above all others; choose another"
             self._problems.add((*location, "level"), message, stated.level)
         self.levels.add(stated.level)
+        self.labels.update(stated.labels)
         if template.is_node:
             self.kinds.add(template.kind or "")
             if stated.internal is not None and stated.children:

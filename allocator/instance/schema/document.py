@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from allocator.instance.schema.fields import Amount, Name, Number, OneOrMany, Strict, Whole
+from allocator.instance.schema.fields import Amount, Name, Number, NumberRow, OneOrMany, Strict, Whole
 from allocator.instance.schema.topology import DomainDocument, ResourceDocument
 from allocator.instance.schema.workloads import FlowDocument, TeamDocument, WorkloadDocument, list_or_text
 
@@ -17,6 +17,27 @@ FORMAT = "allocator/v1"
 NumberByPair = Annotated[
     Annotated[Name, Tag("(text)")] | Annotated[dict[str, dict[str, Number]], Tag("(list)")],
     Discriminator(list_or_text),
+]
+
+
+def _by_pair(value: Any) -> str:
+    """Discriminator of numbers by pair: a table's name, rows of numbers, or a map of maps."""
+    if isinstance(value, dict) and isinstance(value.get("rows"), list):
+        return "(rows)"
+    return list_or_text(value)
+
+
+class RowsDocument(Strict):
+    """Numbers by old and new node: a row for each node, in the order of the instance."""
+
+    rows: list[NumberRow] = Field(description="A row is a list of numbers, or one text of numbers and spaces.")
+
+
+CostByPair = Annotated[
+    Annotated[Name, Tag("(text)")]
+    | Annotated[RowsDocument, Tag("(rows)")]
+    | Annotated[dict[str, dict[str, Number]], Tag("(list)")],
+    Discriminator(_by_pair),
 ]
 
 
@@ -49,8 +70,11 @@ class MovesDocument(Strict):
 
     weights: MoveWeightsDocument | None = None
     limit: MoveLimitDocument | None = None
-    machine: NumberByPair | None = Field(
-        None, description="Cost by old and new node path, or the name of a table with columns from, to, cost."
+    machine: CostByPair | None = Field(
+        None,
+        description="Cost by old and new node path, the name of a table with columns from, to, cost, or rows: one text "
+        "of numbers for each old node, a number for each new one, both in the order of the nodes.",
+        examples=[{"rows": ["0 2 2", "2 0 1", "2 1 0"]}],
     )
 
 

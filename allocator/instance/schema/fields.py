@@ -24,6 +24,7 @@ __all__ = [
     "Flag",
     "Name",
     "Number",
+    "NumberRow",
     "OneOrMany",
     "Positive",
     "Rate",
@@ -119,6 +120,23 @@ def _of(dimension: Dimension) -> Callable[[str], Fraction]:
     return parse
 
 
+def _row(read: Callable[[object], Fraction]) -> Callable[[object], tuple[Fraction, ...]]:
+    """Validator of a row of numbers. Equal texts give the same numbers, equal rows the same row."""
+    known: dict[str, tuple[Fraction, ...]] = {}
+
+    def check(value: object) -> tuple[Fraction, ...]:
+        if not isinstance(value, list):
+            text = _text(value)
+            if text not in known:
+                if len(known) >= _REMEMBERED // 8:
+                    known.clear()
+                known[text] = tuple([read(part) for part in text.split()])
+            return known[text]
+        return tuple([read(part) for part in value])
+
+    return check
+
+
 _WHOLE = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]+$"}]}
 _NAME = {"anyOf": [{"type": "string", "minLength": 1}, {"type": ["number", "boolean"]}]}
 
@@ -127,6 +145,11 @@ Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"}
 Whole = Annotated[int, PlainValidator(_reader(parse_whole)), WithJsonSchema(_WHOLE)]
 AtLeastOne = Annotated[int, PlainValidator(_reader(parse_whole, positive=True)), WithJsonSchema(_WHOLE)]
 Number = Annotated[Fraction, PlainValidator(_reader(parse_decimal)), _json([1, 0.5])]
+NumberRow = Annotated[
+    tuple[Fraction, ...],
+    PlainValidator(_row(_reader(parse_decimal))),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": ["number", "string"]}}]}),
+]
 Positive = Annotated[Fraction, PlainValidator(_reader(parse_decimal, positive=True)), _json([4])]
 Time = Annotated[Fraction, PlainValidator(_reader(_of(Dimension.SECOND))), _json(["200 ms", "5 us"], "seconds")]
 Rate = Annotated[Fraction, PlainValidator(_reader(_of(Dimension.FREQUENCY))), _json(["0.8/s", "48/min"], "per second")]

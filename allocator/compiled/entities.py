@@ -191,9 +191,13 @@ class Compiled:
 
     def uses_shares(self, workload: int, resource: int) -> bool:
         """Whether members of the class may get more than their floor of the resource under this model (equation 3)."""
-        if not self.model.has_rate_goals:
-            return False
         name = self.resources[resource]
+        if not self.model.has_rate_goals:
+            if self.instance.workloads[workload].slo.p99 is None or Family.SLO in self.model.ignore:
+                return False
+            modes = self.instance.workloads[workload].modes
+            demands = [demand for mode in modes for demand in (mode.default, *mode.by_kind.values())]
+            return any(demand.work.compute.get(name, 0) > 0 for demand in demands)
         for mode in self.instance.workloads[workload].modes:
             for demand in (mode.default, *mode.by_kind.values()):
                 if name in demand.work.compute or name in demand.work.memory:

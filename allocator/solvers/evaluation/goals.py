@@ -1,21 +1,27 @@
-"""Exact value of every goal (equations 15 to 26) and level at an assignment."""
+"""Exact value of every goal (equations 15 to 27) and level at an assignment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
 
 from allocator.compiled.entities import Compiled
 from allocator.instance.entities import MoveCosts
 from allocator.model.entities import Goal
 from allocator.model.families import GoalId
 from allocator.solvers.base import Assignment
-from allocator.solvers.evaluation.loads import flow_crossings
+from allocator.solvers.evaluation.loads import Crossings, FlowEnds, crossings_of, flow_ends
 from allocator.solvers.evaluation.power import node_watts
 from allocator.solvers.evaluation.rates import class_rates
+from allocator.solvers.evaluation.response import exact_sum, p99_value
+from allocator.solvers.evaluation.spots import SpotTable, spot_table
 from allocator.solvers.evaluation.use import domain_use, node_use
 
-__all__ = ["CONGESTION_PIECES", "GOALS", "goal_value", "level_values"]
+__all__ = ["CONGESTION_PIECES", "GOALS", "Evaluation", "goal_value", "level_values"]
 
 # (load over capacity where the piece begins, slope): Fortz and Thorup 2000, "Internet traffic engineering by
 # optimizing OSPF weights"
@@ -29,83 +35,142 @@ CONGESTION_PIECES = (
 )
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """An assignment and what several goals need of it, computed once."""
+
+    compiled: Compiled
+    assignment: Assignment
+
+    @cached_property
+    def spots(self) -> SpotTable:
+        """Occupied spots."""
+        return spot_table(self.compiled, self.assignment.counts)
+
+    @cached_property
+    def ends(self) -> FlowEnds:
+        """Ends of the flows."""
+        return flow_ends(self.compiled, self.spots)
+
+    @cached_property
+    def crossings(self) -> Crossings:
+        """Crossings of the flows."""
+        return crossings_of(self.compiled, self.ends)
+
+    @cached_property
+    def rates(self) -> list[Fraction]:
+        """Tasks/s by class."""
+        return class_rates(self.compiled, self.assignment)
+
+    @cached_property
+    def node_use(self) -> list[list[int]]:
+        """U[N][R]."""
+        return node_use(self.compiled, self.assignment.counts, self.assignment.shares)
+
+    @cached_property
+    def use(self) -> list[list[int]]:
+        """U[D][R]."""
+        return domain_use(self.compiled, self.node_use)
+
+    @cached_property
+    def used_nodes(self) -> list[int]:
+        """Nodes that hold a member, ascending."""
+        return sorted({node for (_, _, node), count in self.assignment.counts.items() if count})
+
+    def value(self, goal: Goal) -> Fraction:
+        """Value of one goal."""
+        return GOALS[goal.id](self, goal)
+
+
 def goal_value(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:
     """Value of one goal."""
-    return GOALS[goal.id](compiled, assignment, goal)
+    return Evaluation(compiled, assignment).value(goal)
 
 
 def level_values(compiled: Compiled, assignment: Assignment) -> tuple[Fraction, ...]:
     """Value of every level of the model."""
+    evaluation = Evaluation(compiled, assignment)
     return tuple(
-        level.combine({goal.id: goal_value(compiled, assignment, goal) for goal in level.goals})
-        for level in compiled.model.levels
+        level.combine({goal.id: evaluation.value(goal) for goal in level.goals}) for level in compiled.model.levels
     )
 
 
-def _placed(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    workloads = compiled.instance.workloads
-    return sum(
-        (workloads[compiled.blocks[b].workload].value * count for (b, _, _), count in assignment.counts.items()),
-        Fraction(0),
-    )
+def _placed(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    spots = evaluation.spots
+    number = np.bincount(spots.workload, weights=spots.count, minlength=1).tolist()
+    workloads = evaluation.compiled.instance.workloads
+    return sum((workloads[index].value * int(members) for index, members in enumerate(number) if members), Fraction(0))
 
 
-def _throughput(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    rates = class_rates(compiled, assignment)
-    return sum((w.weight * rate for w, rate in zip(compiled.instance.workloads, rates, strict=True)), Fraction(0))
+def _throughput(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    workloads = evaluation.compiled.instance.workloads
+    return sum((w.weight * rate for w, rate in zip(workloads, evaluation.rates, strict=True)), Fraction(0))
 
 
-def _fairness(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    rates = class_rates(compiled, assignment)
+def _fairness(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
     return min(
         (
             rate / (w.rate * w.count)
-            for w, rate in zip(compiled.instance.workloads, rates, strict=True)
+            for w, rate in zip(evaluation.compiled.instance.workloads, evaluation.rates, strict=True)
             if w.rate * w.count > 0
         ),
         default=Fraction(1),
     )
 
 
-def _traffic(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    matrix = compiled.instance.distances.matrix
-    paths = [node.path for node in compiled.instance.nodes]
+def _p99(evaluation: Evaluation, goal: Goal) -> Fraction:
+    return p99_value(evaluation.compiled, evaluation.assignment, worst=goal.worst)
+
+
+def _traffic(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    compiled = evaluation.compiled
+    if compiled.instance.distances.matrix is not None:
+        return _matrix_traffic(compiled, evaluation.ends, compiled.instance.distances.matrix)
     total = Fraction(0)
-    for flow in flow_crossings(compiled, assignment.counts):
-        if matrix is not None:
-            crossed = sum(
-                (matrix.get((paths[h], paths[k]), Fraction(0)) * number for (h, k), number in flow.pairs.items()),
-                Fraction(0),
-            )
-        else:
-            crossed = Fraction(0)
-            for side in (flow.up, flow.down):
-                for domain, number in side.items():
-                    uplink = compiled.instance.domains[domain].uplink
-                    crossed += number * (uplink.weight if uplink else 0)
-        total += flow.rate * crossed
+    for side in ("up", "down"):
+        for domain, load in evaluation.crossings.loads(side).items():
+            uplink = compiled.instance.domains[domain].uplink
+            if uplink is not None:
+                total += uplink.weight * load
     return total
 
 
-def _cost(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    if compiled.cost is None:
-        return Fraction(0)
+def _matrix_traffic(compiled: Compiled, ends: FlowEnds, matrix: Mapping[tuple[str, str], Fraction]) -> Fraction:
+    paths = [node.path for node in compiled.instance.nodes]
+    by_flow: dict[int, list[tuple[int, int, int]]] = {}
+    for flow, *entry in zip(
+        ends.flow.tolist(), ends.node.tolist(), ends.senders.tolist(), ends.receivers.tolist(), strict=True
+    ):
+        by_flow.setdefault(flow, []).append((entry[0], entry[1], entry[2]))
+    numbers: dict[tuple[Fraction, int, int], int] = {}
+    for flow, entries in by_flow.items():
+        rate, same = ends.rates[flow], bool(ends.same[flow])
+        for h, sent, _ in entries:
+            for k, _, received in entries:
+                number = sent * (received - 1 if same and h == k else received)
+                if number:
+                    numbers[rate, h, k] = numbers.get((rate, h, k), 0) + number
     return sum(
-        (compiled.cost[compiled.blocks[b].workload, node] * count for (b, _, node), count in assignment.counts.items()),
-        Fraction(0),
+        (rate * number * matrix.get((paths[h], paths[k]), 0) for (rate, h, k), number in numbers.items()), Fraction(0)
     )
 
 
-def _congestion(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    loads: dict[tuple[int, int], Fraction] = {}
-    for flow in flow_crossings(compiled, assignment.counts):
-        for direction, side in enumerate((flow.up, flow.down)):
-            for domain, number in side.items():
-                key = domain, direction
-                loads[key] = loads.get(key, Fraction(0)) + flow.rate * number
+def _cost(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    cost = evaluation.compiled.cost
+    if cost is None:
+        return Fraction(0)
+    spots = evaluation.spots
+    numbers: dict[Fraction, int] = {}
+    for price, count in zip(cost[spots.workload, spots.node].tolist(), spots.count.tolist(), strict=True):
+        numbers[price] = numbers.get(price, 0) + count
+    return sum((price * count for price, count in numbers.items()), Fraction(0))
+
+
+def _congestion(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
     total = Fraction(0)
-    for (domain, _), load in loads.items():
-        uplink = compiled.instance.domains[domain].uplink
+    loads = [item for side in ("up", "down") for item in evaluation.crossings.loads(side).items()]
+    for domain, load in loads:
+        uplink = evaluation.compiled.instance.domains[domain].uplink
         if uplink is not None and uplink.bandwidth == 0:
             total += CONGESTION_PIECES[-1][1] * load
         elif uplink is not None and uplink.bandwidth is not None:
@@ -120,11 +185,11 @@ def _congestion(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fract
     return total
 
 
-def _peak(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:
+def _peak(evaluation: Evaluation, goal: Goal) -> Fraction:
+    compiled, use = evaluation.compiled, evaluation.use
     resources = compiled.instance.resources
     names = goal.resources or tuple(name for name in resources if name != "power")
     domains = compiled.instance.domains if goal.at_level is None else compiled.instance.domains_of(goal.at_level)
-    use = domain_use(compiled, node_use(compiled, assignment.counts, assignment.shares))
     return max(
         (
             Fraction(use[domain.index][compiled.resources.index(name)], domain.capacity[name])
@@ -136,8 +201,8 @@ def _peak(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:
     )
 
 
-def _overload(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    use = domain_use(compiled, node_use(compiled, assignment.counts, assignment.shares))
+def _overload(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    compiled, use = evaluation.compiled, evaluation.use
     total = Fraction(0)
     for domain in compiled.instance.domains:
         for name, safety in domain.safety.items():
@@ -147,8 +212,8 @@ def _overload(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fractio
     return total
 
 
-def _balance(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    use = domain_use(compiled, node_use(compiled, assignment.counts, assignment.shares))
+def _balance(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    compiled, use = evaluation.compiled, evaluation.use
     total = Fraction(0)
     for triple in compiled.instance.balance:
         for domain in compiled.instance.domains_of(triple.level):
@@ -161,7 +226,8 @@ def _balance(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction
     return total
 
 
-def _moves(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+def _moves(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    compiled, assignment = evaluation.compiled, evaluation.assignment
     stated = compiled.instance.moves or MoveCosts()
     paths = [node.path for node in compiled.instance.nodes]
     stay: dict[int, int] = {}
@@ -184,23 +250,21 @@ def _moves(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction: 
     return stated.process * process + stated.service * service + stated.machine * machine
 
 
-def _used_nodes(assignment: Assignment) -> set[int]:
-    return {node for (_, _, node), count in assignment.counts.items() if count}
+def _nodes(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    nodes = evaluation.compiled.instance.nodes
+    return sum((nodes[node].weight for node in evaluation.used_nodes), Fraction(0))
 
 
-def _nodes(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    return sum((compiled.instance.nodes[node].weight for node in _used_nodes(assignment)), Fraction(0))
+def _power(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    compiled, use = evaluation.compiled, evaluation.node_use
+    return exact_sum(node_watts(compiled, node, use[node]) for node in evaluation.used_nodes)
 
 
-def _power(compiled: Compiled, assignment: Assignment, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    use = node_use(compiled, assignment.counts, assignment.shares)
-    return sum((node_watts(compiled, node, use[node]) for node in _used_nodes(assignment)), Fraction(0))
-
-
-GOALS: dict[GoalId, Callable[[Compiled, Assignment, Goal], Fraction]] = {
+GOALS: dict[GoalId, Callable[[Evaluation, Goal], Fraction]] = {
     GoalId.PLACED: _placed,
     GoalId.THROUGHPUT: _throughput,
     GoalId.FAIRNESS: _fairness,
+    GoalId.P99: _p99,
     GoalId.TRAFFIC: _traffic,
     GoalId.COST: _cost,
     GoalId.CONGESTION: _congestion,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -9,9 +10,10 @@ from allocator.compiled.entities import Compiled
 from allocator.model.families import Family
 from allocator.solvers.base import Assignment
 from allocator.solvers.evaluation.loads import flow_keys
-from allocator.solvers.evaluation.use import share_of
 
 __all__ = ["class_rates", "granted_limit"]
+
+ONE = Fraction(1)
 
 
 def granted_limit(compiled: Compiled, assignment: Assignment) -> dict[int, Fraction]:
@@ -23,8 +25,11 @@ def granted_limit(compiled: Compiled, assignment: Assignment) -> dict[int, Fract
         if not rate:
             continue
         theta = assignment.theta.get(key, Fraction(0))
+        if theta == 1:
+            continue
         for block in {*sources, *targets}:
-            least[block] = min(least.get(block, Fraction(1)), theta)
+            if theta < least.get(block, ONE):
+                least[block] = theta
     return least
 
 
@@ -40,33 +45,64 @@ def class_rates(compiled: Compiled, assignment: Assignment) -> list[Fraction]:
             rates[workload.index] += workload.rate * count
         return rates
     granted = granted_limit(compiled, assignment)
+    kinds: list[int] = compiled.node_kind.tolist()
+    laws: dict[tuple[int, int], _Law] = {}
+    alike: dict[tuple[int, int, Fraction, int, tuple[int, ...]], int] = {}
     for key, count in assignment.counts.items():
         block, option, node = key
-        workload = compiled.instance.workloads[compiled.blocks[block].workload]
-        if not workload.rate or not count:
-            continue
-        work = (
-            workload.modes[int(compiled.option_mode[option])].demand(compiled.kinds[int(compiled.node_kind[node])]).work
-        )
-        limited = workload.rate * granted.get(block, Fraction(1))
-        needs = [(name, need) for name, need in work.compute.items() if need > 0]
-        held = [(name, need * (workload.residence or 0)) for name, need in work.memory.items()]
-        totals = {
-            name: share_of(compiled, assignment.counts, assignment.shares, key, compiled.resources.index(name))
-            for name, need in (*needs, *held)
-            if need > 0
-        }
-        # members differ by at most one unit of each resource: walk the few distinct members
-        cuts = sorted({0, count, *(total % count for total in totals.values())})
-        for first, end in pairwise(cuts):
-            rate = limited
-            for name, need in needs:
-                amount = totals[name] // count + (1 if first < totals[name] % count else 0)
-                usable = min(amount * Fraction(10) ** compiled.instance.resources[name].exponent, workload.parallel)
-                rate = min(rate, usable / need)
-            for name, need in held:
-                if need > 0:
-                    amount = totals[name] // count + (1 if first < totals[name] % count else 0)
-                    rate = min(rate, amount * Fraction(10) ** compiled.instance.resources[name].exponent / need)
-            rates[workload.index] += rate * (end - first)
+        where = option, kinds[node]
+        law = laws.get(where)
+        if law is None:
+            law = laws[where] = _law_of(compiled, *where)
+        if law.rate and count:
+            totals = tuple(
+                assignment.shares.get((*key, r), floor * count)
+                for r, floor in zip(law.resources, law.floors, strict=True)
+            )
+            spot = (*where, granted.get(block, ONE), count, totals)
+            alike[spot] = alike.get(spot, 0) + 1
+    for (option, kind, theta, count, totals), number in alike.items():
+        law = laws[option, kind]
+        rates[law.workload] += number * law.completed(theta, count, totals)
     return rates
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """Equation (6) for one member in a mode on a kind of node: q <= share * speed for each of ``resources``."""
+
+    workload: int
+    rate: Fraction
+    resources: tuple[int, ...]
+    floors: tuple[int, ...]
+    speeds: tuple[Fraction, ...]  # tasks/s per integer unit
+    most: Fraction  # tasks/s that ``parallel`` allows, and no more than are offered
+
+    def completed(self, theta: Fraction, count: int, totals: tuple[int, ...]) -> Fraction:
+        """Tasks/s of ``count`` members with those totals: they differ by at most one unit of each resource."""
+        limited = min(self.rate * theta, self.most)
+        done = Fraction(0)
+        for first, end in pairwise(sorted({0, count, *(total % count for total in totals)})):
+            rate = limited
+            for total, speed in zip(totals, self.speeds, strict=True):
+                rate = min(rate, (total // count + (1 if first < total % count else 0)) * speed)
+            done += rate * (end - first)
+        return done
+
+
+def _law_of(compiled: Compiled, option: int, kind: int) -> _Law:
+    workload = compiled.instance.workloads[int(compiled.option_workload[option])]
+    work = workload.modes[int(compiled.option_mode[option])].demand(compiled.kinds[kind]).work
+    needs = {name: need for name, need in work.compute.items() if need > 0}
+    most = min([workload.rate, *(workload.parallel / need for need in needs.values())])
+    held = {name: need * (workload.residence or 0) for name, need in work.memory.items()}
+    limits = [*needs.items(), *((name, need) for name, need in held.items() if need > 0)]
+    resources = tuple(compiled.resources.index(name) for name, _ in limits)
+    return _Law(
+        workload.index,
+        workload.rate,
+        resources,
+        tuple(int(compiled.floor[option, kind, r]) for r in resources),
+        tuple(Fraction(10) ** compiled.instance.resources[name].exponent / need for name, need in limits),
+        most,
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from allocator.compiled.entities import Compiled
 from allocator.model.families import Family
 
@@ -11,6 +13,7 @@ __all__ = ["Counts", "Shares", "domain_use", "node_use", "overdrawn", "share_of"
 
 Counts = Mapping[tuple[int, int, int], int]
 Shares = Mapping[tuple[int, int, int, int], int]
+LARGE = 2.0**62
 
 
 def share_of(compiled: Compiled, counts: Counts, shares: Shares, key: tuple[int, int, int], r: int) -> int:
@@ -23,16 +26,30 @@ def share_of(compiled: Compiled, counts: Counts, shares: Shares, key: tuple[int,
 def node_use(compiled: Compiled, counts: Counts, shares: Shares, *, transient: bool = False) -> list[list[int]]:
     """U[N][R]; with ``transient``, plus the old floors of members that leave (equation 8)."""
     num_resources = len(compiled.resources)
-    use = [[0] * num_resources for _ in range(compiled.num_nodes)]
-    for key, count in counts.items():
-        _, option, node = key
-        floors = compiled.floor[option, compiled.node_kind[node]].tolist()
-        row = use[node]
-        for r in range(num_resources):
-            row[r] += shares.get((*key, r), floors[r] * count)
+    spots = np.array(list(counts), dtype=np.int64).reshape(-1, 3)
+    option, node = spots[:, 1], spots[:, 2]
+    members = np.array(list(counts.values()), dtype=np.int64)
+    floors = compiled.floor[option, compiled.node_kind[node]]
+    exact = _fits((floors.astype(np.float64) * members[:, None]).sum())
+    total = np.zeros((compiled.num_nodes, num_resources), dtype=np.int64 if exact else object)
+    np.add.at(total, node, floors.astype(total.dtype) * members.astype(total.dtype)[:, None])
+    use: list[list[int]] = total.tolist()
+    floor_of: dict[tuple[int, int], list[int]] = {}
+    for (block, mode, where, r), amount in shares.items():
+        held = counts.get((block, mode, where), 0)
+        if held:
+            kind = mode, where
+            if kind not in floor_of:
+                floor_of[kind] = compiled.floor[mode, compiled.node_kind[where]].tolist()
+            use[where][r] += amount - floor_of[kind][r] * held
     if transient and Family.TRANSIENT not in compiled.model.ignore:
         _add_transient(compiled, counts, use)
     return use
+
+
+def _fits(total: float) -> bool:
+    """Whether a sum, known to float precision, surely fits int64."""
+    return total < LARGE
 
 
 def _add_transient(compiled: Compiled, counts: Counts, use: list[list[int]]) -> None:

@@ -13,7 +13,17 @@ from pathlib import Path
 
 import click
 
-__all__ = ["INSTANCE_SUFFIXES", "PLAN_SUFFIXES", "add_debug", "duration", "input_file", "output_file", "ratio", "share"]
+__all__ = [
+    "INSTANCE_SUFFIXES",
+    "PLAN_SUFFIXES",
+    "add_debug",
+    "duration",
+    "input_file",
+    "multiple",
+    "output_file",
+    "ratio",
+    "share",
+]
 
 INSTANCE_SUFFIXES = (".yaml", ".yml", ".json")
 PLAN_SUFFIXES = (".json", ".csv")
@@ -44,13 +54,18 @@ def duration(text: str) -> float:
 
 def ratio(text: str) -> float:
     """Ratio of ``0.01`` or ``1 %``; from 0 to 1."""
+    value = multiple(text)
+    if value > 1:
+        raise click.BadParameter(f"{text!r} must be at least 0 and at most 1 (100 %)")
+    return value
+
+
+def multiple(text: str) -> float:
+    """Ratio of ``0.85``, ``1.3`` or ``130 %``; at least 0."""
     match = _RATIO.fullmatch(text)
     if match is None:
         raise click.BadParameter(f"{text!r} is not a ratio; write for example 0.01 or '1 %'")
-    value = Fraction(match[1]) / (100 if match[2] else 1)
-    if value > 1:
-        raise click.BadParameter(f"{text!r} must be at least 0 and at most 1 (100 %)")
-    return float(value)
+    return float(Fraction(match[1]) / (100 if match[2] else 1))
 
 
 def share(text: str) -> float:

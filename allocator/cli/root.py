@@ -13,6 +13,7 @@ COMMANDS = {
     "check": "Check an instance, or a plan for it.",
     "bench": "Run a benchmark suite into a report folder.",
     "report": "Make a page of a report folder.",
+    "generate": "Write a seeded instance of a size and a load.",
     "convert": "Convert between file formats.",
     "catalog": "Show the hardware and models that come with it.",
     "schema": "Print the JSON Schema of instance files.",

@@ -25,6 +25,10 @@ def flows(entry: dict[str, Any]) -> tuple[Flow, ...]:
         ({"from": "a", "to": "a", "pattern": "chain"}, [(0, 1), (1, 2)]),
         ({"from": "a", "to": "a", "pattern": "star"}, [(0, 1), (1, 0), (0, 2), (2, 0)]),
         ({"from": "one", "to": "one", "pattern": "ring"}, []),
+        ({"from": "a", "to": "a", "pattern": "chain", "reverse": True}, [(1, 0), (2, 1)]),
+        ({"from": "a", "to": "a", "pattern": "chain", "length": 2}, [(0, 1)]),
+        ({"from": "a", "to": "a", "pattern": "ring", "length": 2}, [(0, 1), (1, 0)]),
+        ({"from": "a", "to": "a", "pattern": "chain", "length": 9, "reverse": True}, [(1, 0), (2, 1)]),
     ],
 )
 def test_patterns_become_pairs(entry: dict[str, Any], pairs: list[tuple[int, int]]) -> None:
@@ -86,6 +90,14 @@ def test_teams_take_the_next_members() -> None:
         ({"to": "b", "pattern": "spread", "rate": 1, "per_task": 1}, "state one of the two"),
         ({"from": "b", "to": "a", "pattern": "spread", "per_task": 1}, "needs the work.rate of class b"),
         ({"to": "b", "pattern": "ring", "rate": 1}, "flows[0].to = b: must be the class of from"),
+        (
+            {"to": "b", "pattern": "spread", "rate": 1, "length": 2},
+            "flows[0].length: belongs to the patterns",
+        ),
+        (
+            {"to": "b", "pattern": "spread", "rate": 1, "reverse": True},
+            "flows[0].reverse: belongs to the",
+        ),
         ({"to": "a", "pattern": "pair", "rate": 1}, "must be another class"),
         ({"to": "one", "pattern": "pair", "rate": 1}, "pairs need as many of each"),
         ({"to": "zz", "pattern": "pair", "rate": 1}, "flows[0].to = zz: there is no such class"),

@@ -85,7 +85,7 @@ def build_flows(
         if len(sizes) < 2:
             continue
         rate = _rate(stated, workloads, location, problems)
-        if rate is None:
+        if rate is None or not _keys_fit(stated, location, problems):
             continue
         if stated.pattern in ("spread", "broadcast"):
             pattern: Literal["spread", "broadcast"] = "spread" if stated.pattern == "spread" else "broadcast"
@@ -126,6 +126,21 @@ def _rate(stated: FlowDocument, workloads: Workloads, location: Location, proble
     return stated.rate or Fraction(0)
 
 
+def _keys_fit(stated: FlowDocument, location: Location, problems: Problems) -> bool:
+    """Whether the keys that belong to some patterns stand with those."""
+    if stated.pattern == "table" and stated.table is None:
+        problems.add((*location, "table"), "must be stated for the pattern table")
+        return False
+    if stated.pattern != "table" and stated.table is not None:
+        problems.add((*location, "table"), "belongs to the pattern table")
+        return False
+    if stated.pattern not in ("ring", "chain") and (stated.length is not None or stated.reverse):
+        key = "reverse" if stated.length is None else "length"
+        problems.add((*location, key), "belongs to the patterns ring and chain")
+        return False
+    return True
+
+
 def _shape_fits(stated: FlowDocument, first: int, second: int, location: Location, problems: Problems) -> bool:
     if stated.pattern in ("ring", "chain") and stated.from_ != stated.to:
         problems.add((*location, "to"), f"must be the class of from: a {stated.pattern} is within one class", stated.to)
@@ -137,12 +152,6 @@ def _shape_fits(stated: FlowDocument, first: int, second: int, location: Locatio
         message = f"has {second} members, and {stated.from_} has {first}: pairs need as many of each"
         problems.add((*location, "to"), message, stated.to)
         return False
-    if stated.pattern == "table" and stated.table is None:
-        problems.add((*location, "table"), "must be stated for the pattern table")
-        return False
-    if stated.pattern != "table" and stated.table is not None:
-        problems.add((*location, "table"), "belongs to the pattern table")
-        return False
     return True
 
 
@@ -151,10 +160,8 @@ def _pattern_pairs(
 ) -> Iterator[tuple[int, int, Fraction]]:
     if stated.pattern == "pair":
         yield from ((member, member, rate) for member in range(first))
-    elif stated.pattern == "chain":
-        yield from ((member, member + 1, rate) for member in range(first - 1))
-    elif stated.pattern == "ring" and first > 1:
-        yield from ((member, (member + 1) % first, rate) for member in range(first))
+    elif stated.pattern in ("ring", "chain"):
+        yield from _neighbours(stated, first, rate)
     elif stated.pattern == "star" and first:
         # between two classes the way back, from ``to``, is a flow of its own
         same = stated.from_ == stated.to
@@ -162,6 +169,17 @@ def _pattern_pairs(
             yield 0, member, rate
             if same:
                 yield member, 0, rate
+
+
+def _neighbours(stated: FlowDocument, count: int, rate: Fraction) -> Iterator[tuple[int, int, Fraction]]:
+    """Pairs of rings and chains of ``length`` members each; the last one may be shorter."""
+    length = stated.length or count
+    for start in range(0, count, length or 1):
+        end = min(start + length, count)
+        pairs = [(member, member + 1) for member in range(start, end - 1)]
+        if stated.pattern == "ring" and end - start > 1:
+            pairs.append((end - 1, start))
+        yield from ((b, a, rate) if stated.reverse else (a, b, rate) for a, b in pairs)
 
 
 def _table_pairs(

@@ -180,6 +180,10 @@ class FlowDocument(Strict):
         description="spread: each source's rate split evenly; broadcast: the rate to each target; pair: member i to i; "
         "ring and chain: member i to i + 1; star: both ways between member 0 of from and each of to; table: listed."
     )
+    length: AtLeastOne | None = Field(
+        None, description="Members of one ring or chain; the class falls into such ones in order. Default: all of it."
+    )
+    reverse: Flag = Field(False, description="Of a ring or chain: member i + 1 sends to i instead.")
     rate: Bandwidth | None = Field(None, description="Rate of a source (spread) or of a pair.")
     per_task: Bytes | None = Field(None, description="Bytes of one task of the source, instead of a rate.")
     table: PairRows | None = Field(

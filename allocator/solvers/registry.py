@@ -29,7 +29,21 @@ def _greedy() -> Method:
     return GreedyMethod()
 
 
-METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType({"milp": _milp, "cpsat": _cpsat, "greedy": _greedy})
+def _uniform() -> Method:
+    from allocator.solvers.heuristic.uniform import UniformMethod
+
+    return UniformMethod()
+
+
+def _adjust() -> Method:
+    from allocator.solvers.heuristic.adjust import AdjustMethod
+
+    return AdjustMethod()
+
+
+METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
+    {"milp": _milp, "cpsat": _cpsat, "greedy": _greedy, "uniform": _uniform, "adjust": _adjust}
+)
 
 
 def method_named(name: str) -> Method:

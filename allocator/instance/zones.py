@@ -42,11 +42,15 @@ def zones_in(instance: Instance, level: str) -> tuple[Zone, ...]:
     """Zones of a level, domains in preorder, values of a label in order of their first node.
 
     Domains of one level may lie in one another; the values of a label never overlap. Nodes without the label are in no
-    zone. A level of the topology that is called like a label goes before it.
+    zone, and domains without nodes are none. A level of the topology that is called like a label goes before it.
     """
     domains = instance.domains_of(level)
     if domains or not level.startswith(LABEL_PREFIX):
-        return tuple(Zone(domain.path, range(domain.first_node, domain.end_node)) for domain in domains)
+        return tuple(
+            Zone(domain.path, range(domain.first_node, domain.end_node))
+            for domain in domains
+            if domain.first_node < domain.end_node
+        )
     nodes: dict[str, list[int]] = {}
     name = level.removeprefix(LABEL_PREFIX)
     for index, node in enumerate(instance.nodes):

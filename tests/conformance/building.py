@@ -22,6 +22,7 @@ __all__ = [
     "TRAFFIC",
     "Case",
     "Document",
+    "crossing_zones",
     "document",
     "drop",
     "drop_cap",
@@ -99,6 +100,15 @@ def document(topology: list[Document], workloads: list[Document], **more: Any) -
 def two_racks(**more: Any) -> list[Document]:
     """Two racks of two nodes; the second rack is dear."""
     return [rack("r0", node("n0"), node("n1"), **more), rack("r1", node("n2"), node("n3"))]
+
+
+def crossing_zones() -> list[Document]:
+    """Two racks of two nodes; one zone has the third node, the other zone the rest."""
+    first, second = {"zone": "x"}, {"zone": "y"}
+    return [
+        rack("r0", node("n0", labels=second), node("n1", labels=second)),
+        rack("r1", node("n2", labels=first), node("n3", labels=second)),
+    ]
 
 
 DEAR = {"default": 0, "r0/n1": 1, "r1/n2": 3, "r1/n3": 5}

@@ -22,6 +22,7 @@ from tests.conformance.building import (
     THROUGHPUT,
     TRAFFIC,
     Case,
+    crossing_zones,
     document,
     drop,
     drop_cap,
@@ -246,6 +247,36 @@ FAMILIES = [
             [
                 workload("c", 1, cost=DEAR, placement={"depends_on": {"group": "store", "level": "rack"}}),
                 workload("store", 1, cost={"r0/n0": 9, "r0/n1": 9}),
+            ],
+        ),
+        only(COST),
+    ),
+    Case(
+        "one-member-a-zone-across-racks",
+        Family.CONFLICT,
+        document(
+            crossing_zones(),
+            [workload("c", 2, cost=DEAR, placement={"conflict": {"level": "label:zone", "at_most": 1}})],
+        ),
+        only(COST),
+    ),
+    Case(
+        "over-two-zones-across-racks",
+        Family.SPREAD,
+        document(
+            crossing_zones(),
+            [workload("c", 2, cost=DEAR, placement={"spread": {"level": "label:zone", "at_least": 2}})],
+        ),
+        only(COST),
+    ),
+    Case(
+        "in-the-zone-of-the-store-across-racks",
+        Family.DEPENDENCY,
+        document(
+            crossing_zones(),
+            [
+                workload("c", 1, cost=DEAR, placement={"depends_on": {"group": "store", "level": "label:zone"}}),
+                workload("store", 1, cost={"r0/n0": 9, "r0/n1": 9, "r1/n3": 9}),
             ],
         ),
         only(COST),

@@ -56,6 +56,12 @@ class Usage:
         self.member_in = inside[self.node].transpose(0, 2, 1)  # bool[P, domain, member]
         self.node_members = np.stack([(self.node == n).sum(axis=1) for n in range(num_nodes)], axis=1)
 
+    def in_zones(self, level: str, columns: list[int]) -> np.ndarray:
+        """bool[P, zone, column]: whether the member stands in the zone of the level."""
+        zones = self.tiny.zones(level)
+        inside = np.vstack([zones.T, np.zeros(len(zones), dtype=bool)])  # the last row is node -1
+        return inside[self.node[:, columns]].transpose(0, 2, 1)
+
     def _add_least(self) -> None:
         """Add what members need beyond their floors."""
         for column in np.flatnonzero(self.least.any(axis=0)):
@@ -165,22 +171,21 @@ def feasibility(usage: Usage) -> dict[Family, np.ndarray]:
     if tiny.holds(Family.CONFLICT) and instance.conflicts:
         mask = everything.copy()
         for rule in instance.conflicts:
-            inside = usage.member_in[:, :, tiny.group(rule.group)].sum(axis=2)
-            mask &= (inside[:, tiny.level(rule.level)] <= rule.at_most).all(axis=1)
+            inside = usage.in_zones(rule.level, tiny.group(rule.group)).sum(axis=2)
+            mask &= (inside <= rule.at_most).all(axis=1)
         masks[Family.CONFLICT] = mask
     if tiny.holds(Family.SPREAD) and instance.spreads:
         mask = everything.copy()
         for rule in instance.spreads:
-            columns = tiny.group(rule.group)
-            inside = usage.member_in[:, tiny.level(rule.level)][:, :, columns]  # whoever is outside does not count
+            inside = usage.in_zones(rule.level, tiny.group(rule.group))  # whoever is outside does not count
             mask &= inside.any(axis=2).sum(axis=1) >= np.minimum(rule.at_least, inside.any(axis=1).sum(axis=1))
         masks[Family.SPREAD] = mask
     if tiny.holds(Family.DEPENDENCY) and instance.dependencies:
         mask = everything.copy()
         for rule in instance.dependencies:
-            here = usage.member_in[:, :, tiny.group(rule.group)].any(axis=2)
-            there = usage.member_in[:, :, tiny.group(rule.on)].any(axis=2)
-            mask &= (~here | there)[:, tiny.level(rule.level)].all(axis=1)
+            here = usage.in_zones(rule.level, tiny.group(rule.group)).any(axis=2)
+            there = usage.in_zones(rule.level, tiny.group(rule.on)).any(axis=2)
+            mask &= (~here | there).all(axis=1)
         masks[Family.DEPENDENCY] = mask
     if tiny.holds(Family.GANG) and any(member.gang is not None for member in tiny.members):
         masks[Family.GANG] = _gangs(usage)

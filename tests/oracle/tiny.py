@@ -101,6 +101,20 @@ class Tiny:
         """Capacity of the nearest domain at or above the node that states one."""
         return next((domain.capacity[resource] for domain in self.above(node) if resource in domain.capacity), None)
 
+    def zones(self, level: str) -> np.ndarray:
+        """bool[zone, node]: the domains of a level, or the values of a label (equation 9)."""
+        if not level.startswith("label:") or self.level(level):
+            return self.inside[self.level(level)]
+        values = [self.label(node, level.removeprefix("label:")) for node in self.nodes]
+        return np.array(
+            [[value == each for value in values] for each in sorted({*values} - {None})], dtype=bool
+        ).reshape(-1, len(values))
+
+    def label(self, node: Domain, name: str) -> str | None:
+        """Value of a label of a node."""
+        implicit = {"kind": node.kind, "path": node.path, "name": node.path.rsplit("/", 1)[-1]}
+        return node.labels.get(name, implicit.get(name))
+
     def level(self, name: str) -> list[int]:
         """Indices of the domains of a level; "node" means every leaf."""
         if name == "node":

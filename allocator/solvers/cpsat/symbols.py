@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from allocator.compiled.entities import Compiled
+from allocator.instance.zones import Zone
 from allocator.model.families import Family
 from allocator.solvers.budget import Budget
 from allocator.solvers.cpsat.builder import Builder
@@ -95,17 +96,19 @@ class Symbols:
         """Members of a block that stand somewhere."""
         return self.count(block, 0, self.compiled.num_nodes)
 
-    def group_count(self, group: str, domain: int) -> Linear:
-        """Members of a group in a domain."""
-        key = "group", group, domain
+    def group_count(self, group: str, zone: Zone) -> Linear:
+        """Members of a group in a zone."""
+        key = "group", group, zone
         if key not in self.cache:
-            first, end = int(self.compiled.first_node[domain]), int(self.compiled.end_node[domain])
             workloads = self.compiled.instance.workloads
-            self.cache[key] = total(
-                self.count(block.index, first, end)
-                for block in self.compiled.blocks
-                if workloads[block.workload].group == group
-            )
+            blocks = [block.index for block in self.compiled.blocks if workloads[block.workload].group == group]
+            inside = Linear()
+            nodes = frozenset(zone.nodes)
+            for block in blocks:
+                for _, node, variable in self.of_block[block]:
+                    if node in nodes:
+                        inside.add(variable, 1)
+            self.cache[key] = inside
         return self.cache[key]
 
     def moved(self, block: int) -> Linear:
@@ -128,12 +131,12 @@ class Symbols:
             self.presences[key] = presence(self.builder, members, "the number of members on a node")
         return self.presences[key]
 
-    def group_presence(self, group: str, domain: int) -> int | None:
-        """0-1 variable: a member of the group is in the domain; None when none may be."""
-        members = self.group_count(group, domain)
+    def group_presence(self, group: str, zone: Zone) -> int | None:
+        """0-1 variable: a member of the group is in the zone; None when none may be."""
+        members = self.group_count(group, zone)
         if not members.terms:
             return None
-        key = "present", group, domain
+        key = "present", group, zone
         if key not in self.presences:
             self.presences[key] = presence(self.builder, members, f"the size of group {group}")
         return self.presences[key]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from allocator.compiled.entities import Compiled
-from allocator.instance.entities import Domain, Instance
+from allocator.instance.entities import Instance
+from allocator.instance.zones import Zone
 from allocator.solvers.bounds.room import Aggregate, aggregates, least_floor, usable_nodes
 from allocator.solvers.explanation.elements import POWER, Element, elements_of
 from allocator.solvers.explanation.obstacles import obstacle
@@ -130,7 +131,7 @@ def _groups(compiled: Compiled, everything: tuple[Element, ...], stuck: set[str]
             continue
         others = [w.index for w in instance.workloads if w.group == depends.on and w.count]
         usable = [usable_nodes(compiled, w) for w in others]
-        if not any(nodes[d.first_node : d.end_node].any() for nodes in usable for d in reach):
+        if not any(nodes[list(zone.nodes)].any() for nodes in usable for zone in reach):
             text = (
                 f"group {depends.group} depends on {depends.on} in its {depends.level}, and no member of {depends.on} "
                 f"can stand in any {depends.level} that {depends.group} can reach."
@@ -142,8 +143,8 @@ def _members(instance: Instance, group: str) -> int:
     return sum(w.count for w in instance.workloads if w.group == group and w.value)
 
 
-def _reach(compiled: Compiled, group: str, level: str, stuck: set[str]) -> list[Domain] | None:
-    """Domains of a level that members who must be placed can use; None when one can stand outside of the level.
+def _reach(compiled: Compiled, group: str, level: str, stuck: set[str]) -> list[Zone] | None:
+    """Zones of a level that members who must be placed can use; None when one can stand outside of the level.
 
     None, too, when a class of the group can stand nowhere: that is said already.
     """
@@ -152,10 +153,10 @@ def _reach(compiled: Compiled, group: str, level: str, stuck: set[str]) -> list[
     if not classes or any(w.name in stuck for w in classes):
         return None
     usable = np.logical_or.reduce([usable_nodes(compiled, w.index) for w in classes])
-    reach = [d for d in instance.domains_of(level) if usable[d.first_node : d.end_node].any()]
+    reach = [zone for zone in instance.zones_of(level) if usable[list(zone.nodes)].any()]
     outside = usable.copy()
-    for domain in reach:
-        outside[domain.first_node : domain.end_node] = False
+    for zone in reach:
+        outside[list(zone.nodes)] = False
     return None if outside.any() else reach
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from allocator.compiled.entities import Compiled
 from allocator.compiled.restore import assignment_of
 from allocator.instance.entities import Domain, WorkloadClass
+from allocator.instance.zones import Zone
 from allocator.model.families import Family
 from allocator.plan.entities import Plan, UnplacedGroup
 from allocator.plan.evaluation import Evaluation
@@ -58,7 +59,7 @@ class _State:
 
     compiled: Compiled
     free: Held
-    members: Mapping[tuple[str, int], int]  # (group, domain index) -> placed members
+    members: Mapping[tuple[str, int], int]  # (group, node) -> placed members
     placed: Mapping[str, int]  # by class
 
     @staticmethod
@@ -71,10 +72,12 @@ class _State:
         for (block, _, node), count in counts.items():
             entity = compiled.instance.workloads[compiled.blocks[block].workload]
             placed[entity.name] = placed.get(entity.name, 0) + count
-            for domain in compiled.instance.ancestors(compiled.instance.nodes[node]):
-                key = entity.group, domain.index
-                members[key] = members.get(key, 0) + count
+            members[entity.group, node] = members.get((entity.group, node), 0) + count
         return _State(compiled, _free(compiled, use, total, evaluation), members, placed)
+
+    def members_in(self, group: str, zone: Zone) -> int:
+        """Placed members of a group in a zone."""
+        return sum(self.members.get((group, node), 0) for node in zone.nodes)
 
 
 def _free(compiled: Compiled, use: list[list[int]], total: list[list[int]], evaluation: Evaluation) -> Held:
@@ -174,11 +177,12 @@ def _held_back(state: _State, workload: WorkloadClass, roomy: list[Domain]) -> s
         if rule.group != workload.group or Family.CONFLICT in ignored:
             continue
         full = {
-            d.index
-            for d in instance.domains_of(rule.level)
-            if state.members.get((rule.group, d.index), 0) >= rule.at_most
+            node
+            for zone in instance.zones_of(rule.level)
+            if state.members_in(rule.group, zone) >= rule.at_most
+            for node in zone.nodes
         }
-        if all(any(d.index in full for d in instance.ancestors(node)) for node in roomy):
+        if all(node.first_node in full for node in roomy):
             noun = "member" if rule.at_most == 1 else "members"
             return (
                 f"held back by a rule: at most {rule.at_most} {noun} of group {rule.group} in one {rule.level}, "
@@ -187,9 +191,13 @@ def _held_back(state: _State, workload: WorkloadClass, roomy: list[Domain]) -> s
     for depends in instance.dependencies:
         if depends.group != workload.group or Family.DEPENDENCY in ignored:
             continue
-        served = {d.index for d in instance.domains_of(depends.level) if state.members.get((depends.on, d.index), 0)}
-        lacking = [d for d in instance.domains_of(depends.level) if d.index not in served]
-        if all(any(d in lacking for d in instance.ancestors(node)) for node in roomy):
+        lacking = {
+            node
+            for zone in instance.zones_of(depends.level)
+            if not state.members_in(depends.on, zone)
+            for node in zone.nodes
+        }
+        if all(node.first_node in lacking for node in roomy):
             where = f"no {depends.level} with room left has a member of it"
             return f"held back by a rule: it depends on {depends.on}, and {where}"
     where = at(roomy[0].path)

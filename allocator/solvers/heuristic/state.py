@@ -54,20 +54,20 @@ class PlacingState:
         return path
 
     def _conflict_rules(self) -> dict[str, list[tuple[int, Int64, Int64]]]:
-        """By group: (most members, domain slot of every node or -1, members by slot)."""
+        """By group: (most members, zone slot of every node or -1, members by slot)."""
         rules: dict[str, list[tuple[int, Int64, Int64]]] = {}
         if Family.CONFLICT in self.compiled.model.ignore:
             return rules
         for rule in self.compiled.instance.conflicts:
-            left = list(self.compiled.instance.domains_of(rule.level))
-            while left:  # domains of a level may lie in one another: apart those that do not
+            left = list(self.compiled.instance.zones_of(rule.level))
+            while left:  # zones of a level may lie in one another: apart those that do not
                 slot = np.full(self.compiled.num_nodes, -1, dtype=np.int64)
                 inner = []
-                for index, domain in enumerate(left):
-                    if slot[domain.first_node] >= 0:
-                        inner.append(domain)
+                for index, zone in enumerate(left):
+                    if slot[zone.nodes[0]] >= 0:
+                        inner.append(zone)
                     else:
-                        slot[domain.first_node : domain.end_node] = index
+                        slot[list(zone.nodes)] = index
                 members = np.zeros(len(left) + 1, dtype=np.int64)  # the last one for nodes outside
                 rules.setdefault(rule.group, []).append((rule.at_most, slot, members))
                 left = inner

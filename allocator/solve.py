@@ -9,8 +9,9 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ def solve(
     executor: Executor | None = None,  # noqa: ARG001 - part of the call's contract; no part runs in it yet
     listeners: Sequence[Listener] = (),
     budget: Budget | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Find the best plan of an instance under a model, verified by the independent checker.
 
@@ -67,6 +69,7 @@ def solve(
     executor : where parallel parts may run (none does so far).
     listeners : told of phases, incumbents and bounds as they happen.
     budget : a running budget (its clock may have started with the reading of the file).
+    checkpoint : a plan file that holds the best plan so far while the method runs, and the answer's at the end.
 
     Returns
     -------
@@ -100,10 +103,42 @@ def solve(
     seconds = {"compile": time.monotonic() - started}
     solver.refuse(compiled)
     start = _start(compiled, warm_start, recorder)
-    answer = solver.solve(compiled, budget=budget, recorder=recorder, start=start, seed=seed, threads=threads, gap=gap)
-    seconds["build"] = answer.seconds.get("build", 0.0)
-    seconds["solve"] = time.monotonic() - started - seconds["compile"] - seconds["build"]
-    return _Run(compiled, solver, budget, recorder, seed, threads, started).result(answer, seconds)
+    with _checkpoint(compiled, checkpoint, recorder, start) as keep:
+        answer = solver.solve(
+            compiled, budget=budget, recorder=recorder, start=start, seed=seed, threads=threads, gap=gap
+        )
+        seconds["build"] = answer.seconds.get("build", 0.0)
+        seconds["solve"] = time.monotonic() - started - seconds["compile"] - seconds["build"]
+        result = _Run(compiled, solver, budget, recorder, seed, threads, started).result(answer, seconds)
+        return keep(result)
+
+
+@contextmanager
+def _checkpoint(
+    compiled: Compiled, path: str | os.PathLike[str] | None, recorder: Recorder, start: Assignment | None
+) -> Iterator[Callable[[Result], Result]]:
+    """Within the block the plans that the recorder gets are kept in a file; the function keeps the final one."""
+    if path is None:
+        yield lambda result: result
+        return
+    from allocator.solvers.checkpoint import Checkpoint
+
+    checkpoint = Checkpoint(compiled, path)
+    recorder.keeper = checkpoint.offer
+    if start is not None:
+        recorder.offer(lambda: start)
+
+    def keep(result: Result) -> Result:
+        checkpoint.close(result.plan)
+        if checkpoint.problem is None:
+            return result
+        return replace(result, warnings=(*result.warnings, f"the checkpoint was not written: {checkpoint.problem}"))
+
+    try:
+        yield keep
+    finally:
+        recorder.keeper = None
+        checkpoint.close()
 
 
 def _resolve_model(instance: Instance, model: Model | str | None, tolerance: float | None) -> Model:

@@ -36,6 +36,9 @@ __all__ = ["command"]
 @click.option("--threads", type=click.IntRange(1, 1024), metavar="N", help="[default: what the machine has]")
 @click.option("--iterations", type=click.IntRange(0), metavar="N", help="Stop after N iterations of a search.")
 @click.option("--warm-start", type=input_file(*PLAN_SUFFIXES), metavar="PLAN", help="Start from this plan.")
+@click.option(
+    "--checkpoint", type=output_file(".json"), metavar="PLAN", help="Keep the best plan so far in this file: .json."
+)
 @click.option("-o", "--output", type=output_file(*PLAN_SUFFIXES), metavar="PLAN", help="Write the plan: .json or .csv.")
 @click.option("--report", type=output_file(".html"), metavar="FILE", help="Write a page about the plan: .html.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the summary.")
@@ -54,6 +57,7 @@ def command(
     threads: int | None,
     iterations: int | None,
     warm_start: Path | None,
+    checkpoint: Path | None,
     output: Path | None,
     report: Path | None,
     as_json: bool,
@@ -95,6 +99,7 @@ def command(
                 warm_start=start,
                 listeners=() if progress is None else (progress,),
                 budget=budget,
+                checkpoint=checkpoint,
             )
         written = output is not None and result.plan is not None
         document = result_document(result, loaded, str(output) if written else None)

@@ -69,6 +69,8 @@ class AutoMethod:
             known = stage.run(
                 compiled, budget=share, recorder=recorder, start=known.assignment, seed=seed, threads=threads
             )
+            staged = known.assignment
+            recorder.offer(lambda: staged)
             if known.optimal and len(compiled.model.levels) == 1:
                 return _proven(compiled, known, stage.name)
         searching = stage if isinstance(stage, AssignmentSearch) and len(compiled.model.levels) == 1 else None

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from allocator.solvers.base import Assignment
 
 __all__ = ["Event", "Listener", "Recorder"]
 
@@ -34,6 +37,9 @@ class Listener(Protocol):
 class Recorder:
     """Collects events of one run. ``elapsed``: function that gives the seconds since the start."""
 
+    keeper: Callable[[Callable[[], Assignment | None]], None] | None = None
+    """Takes the plans that are handed over, as functions that make them; None: nobody wants them."""
+
     def __init__(self, elapsed: Callable[[], float], listeners: tuple[Listener, ...] = ()) -> None:
         self._elapsed = elapsed
         self._listeners = listeners
@@ -53,6 +59,14 @@ class Recorder:
         """Record the value of a better plan at a level."""
         self._value = value
         self._add("incumbent", level)
+
+    def offer(self, make: Callable[[], Assignment | None]) -> None:
+        """Hand over a plan that is better than earlier ones, feasible or not; the keeper judges it.
+
+        ``make`` may be called later, on another thread, or never: it must read nothing that changes.
+        """
+        if self.keeper is not None:
+            self.keeper(make)
 
     def bound(self, level: int, bound: float) -> None:
         """Record a better bound at a level."""

@@ -45,12 +45,15 @@ class Outcome:
 
 
 class _Watcher(cp_model.CpSolverSolutionCallback):
-    def __init__(self, report: Callable[[float], None]) -> None:
+    def __init__(self, report: Callable[[float], None], on_solution: Callable[[tuple[int, ...]], None] | None) -> None:
         super().__init__()
         self._report = report
+        self._on_solution = on_solution
 
     def on_solution_callback(self) -> None:
         self._report(self.objective_value)
+        if self._on_solution is not None:
+            self._on_solution(tuple(self.response_proto.solution))
 
 
 def run(
@@ -61,8 +64,11 @@ def run(
     hint: Sequence[int] | None,
     on_value: Callable[[float], None],
     on_bound: Callable[[float], None],
+    on_solution: Callable[[tuple[int, ...]], None] | None = None,
 ) -> Outcome:
     """Solve the model in its present state. The callbacks get values of the objective, its offset included.
+
+    ``on_solution`` gets the values of all variables of a solution, where somebody wants them.
 
     Raises
     ------
@@ -74,7 +80,7 @@ def run(
     for variable, value in zip(builder.variables, hint or (), strict=hint is not None):
         builder.model.add_hint(variable, value)
     has_objective = builder.model.has_objective()
-    watcher = _Watcher(on_value) if has_objective else None
+    watcher = _Watcher(on_value, on_solution) if has_objective else None
     if has_objective:
         solver.best_bound_callback = on_bound
     status = _solve(solver, builder.model, watcher, budget)

@@ -37,6 +37,11 @@ class Search:
     reason: TerminationReason | None = None
     conflicts: int = 0
 
+    def offer(self, values: Sequence[int]) -> None:
+        """Hand a solution over to whoever keeps plans."""
+        builder, formulation = self.formulation.symbols.builder, self.formulation
+        self.recorder.offer(lambda: formulation.assignment(builder.complete(values)))
+
     def claims(self) -> list[Fraction | None]:
         """Exact values of all levels at the best solution."""
         found = self.values
@@ -86,6 +91,7 @@ def _solve_once(search: Search, value: Linear | None, sense: Sense, index: int) 
             hint=search.values,
             on_value=progress.value,
             on_bound=progress.bound,
+            on_solution=None if search.recorder.keeper is None else search.offer,
         )
         attempt += 1
         search.conflicts += outcome.conflicts

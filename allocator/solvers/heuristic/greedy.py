@@ -65,6 +65,7 @@ class GreedyMethod:
         claims = level_values(compiled, assignment)
         for index, value in enumerate(claims[:1]):
             recorder.incumbent(index, float(value))
+        recorder.offer(lambda: assignment)
         return Answer(Status.FEASIBLE, Termination(TerminationReason.CONVERGED, "one pass"), assignment, claims, none)
 
 

@@ -54,5 +54,6 @@ def heuristic_answer(
     claims = level_values(compiled, assignment)
     for value in claims[:1]:
         recorder.incumbent(0, float(value))
+    recorder.offer(lambda: assignment)
     none: tuple[Fraction | None, ...] = (None,) * len(claims)
     return Answer(Status.FEASIBLE, Termination(reason, detail), assignment, claims, none)

@@ -34,6 +34,9 @@ LAST_PAIRS_SHARE = 0.5  # of all pairs: when more are left, a last program over 
 NEARLY_PROVEN = 0.005  # gap below which the program over near pairs comes before anything else
 PROOF_SHARE = 0.75
 
+OnValue = Callable[[int, Int64], None]
+"""Takes the value of a better choice, and the choice, which nobody changes afterwards."""
+
 
 @dataclass
 class Found:
@@ -58,7 +61,7 @@ class _Search:
         *,
         threads: int,
         seed: int,
-        on_value: Callable[[int], None],
+        on_value: OnValue,
         on_bound: Callable[[int], None],
     ) -> None:
         self.problem, self.found, self.budget, self.threads, self.seed = problem, found, budget, threads, seed
@@ -68,7 +71,7 @@ class _Search:
         """Take a better choice."""
         if choice is not None and (self.found.value is None or self.problem.value(choice) < self.found.value):
             self.found.choice, self.found.value = choice, self.problem.value(choice)
-            self.on_value(self.found.value)
+            self.on_value(self.found.value, choice)
 
     def raise_bound(self, bound: int | None, *, solver_proof: bool = False) -> None:
         """Take a better bound; none can exceed a value reached."""
@@ -188,7 +191,7 @@ def quick(
     budget: Budget,
     *,
     threads: int,
-    on_value: Callable[[int], None] = lambda _: None,
+    on_value: OnValue = lambda _, __: None,
     on_bound: Callable[[int], None] = lambda _: None,
 ) -> Found:
     """Relaxation, insertion, descent: well below a second for thousands of pairs."""
@@ -206,7 +209,7 @@ def search(
     *,
     threads: int,
     seed: int,
-    on_value: Callable[[int], None] = lambda _: None,
+    on_value: OnValue = lambda _, __: None,
     on_bound: Callable[[int], None] = lambda _: None,
 ) -> Found:
     """Use all of the time to improve on what is held, unless the gap closes before."""

@@ -16,7 +16,8 @@ from allocator.solvers.decomposition.assignment.extract import (
     is_assignment_instance,
     member_assignment,
 )
-from allocator.solvers.decomposition.assignment.search import FEW_JOBS, Found, quick, search
+from allocator.solvers.decomposition.assignment.problem import Int64
+from allocator.solvers.decomposition.assignment.search import FEW_JOBS, Found, OnValue, quick, search
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.recorder import Recorder
 
@@ -59,7 +60,7 @@ class AssignmentSearch:
         if members is None:
             return StageAnswer(start, None, optimal=False)
         recorder.phase("assigning by the relaxation", level=0)
-        on_value, on_bound = _listeners(recorder, members)
+        on_value, on_bound = _listeners(compiled, recorder, members)
         soon = budget.at_most(QUICK_SECONDS)
         found = quick(members.problem, soon, threads=threads, on_value=on_value, on_bound=on_bound)
         choice = None if start is None else members.choice(start)
@@ -82,7 +83,7 @@ class AssignmentSearch:
         members = member_assignment(compiled)
         if members is None:
             return StageAnswer(incumbent, bound, optimal=False)
-        on_value, on_bound = _listeners(recorder, members)
+        on_value, on_bound = _listeners(compiled, recorder, members)
         choice = None if incumbent is None else members.choice(incumbent)
         value = None if choice is None else members.problem.value(choice)
         known = None if bound is None else members.cost(bound)
@@ -98,11 +99,14 @@ class AssignmentSearch:
         return _answer(compiled, members, found)
 
 
-def _listeners(recorder: Recorder, members: MemberAssignment) -> tuple[Callable[[int], None], Callable[[int], None]]:
-    return (
-        lambda cost: recorder.incumbent(0, float(members.value(cost))),
-        lambda cost: recorder.bound(0, float(members.value(cost))),
-    )
+def _listeners(
+    compiled: Compiled, recorder: Recorder, members: MemberAssignment
+) -> tuple[OnValue, Callable[[int], None]]:
+    def on_value(cost: int, choice: Int64) -> None:
+        recorder.incumbent(0, float(members.value(cost)))
+        recorder.offer(lambda: members.assignment(compiled, choice))
+
+    return on_value, lambda cost: recorder.bound(0, float(members.value(cost)))
 
 
 def _answer(compiled: Compiled, members: MemberAssignment, found: Found) -> StageAnswer:

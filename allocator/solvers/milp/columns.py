@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,8 +11,9 @@ from allocator.solvers.base import Assignment
 from allocator.solvers.milp.fabric.team_order import in_team_order
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.matrix import Matrix
+from allocator.solvers.recorder import Recorder
 
-__all__ = ["read_counts", "start_values"]
+__all__ = ["placements_to", "read_counts", "start_values"]
 
 Float = npt.NDArray[np.float64]
 
@@ -23,6 +26,13 @@ def read_counts(form: Formulation, matrix: Matrix, solution: Float) -> dict[tupl
         if count:
             counts[entry.block, entry.option, entry.node] = count
     return counts
+
+
+def placements_to(recorder: Recorder, form: Formulation, matrix: Matrix) -> Callable[[Float], None] | None:
+    """What hands the placements of solutions to the recorder; None where shares would have to be found for them."""
+    if form.compiled.model.has_rate_goals or recorder.keeper is None:
+        return None
+    return lambda solution: recorder.offer(lambda: Assignment(read_counts(form, matrix, solution)))
 
 
 def start_values(form: Formulation, matrix: Matrix, assignment: Assignment | None) -> Float | None:

@@ -67,6 +67,9 @@ _STATUS = {
 class HighsRun:
     """One model in HiGHS. ``on_incumbent(objective)`` and ``on_bound(bound)`` are called from the solving thread."""
 
+    on_solution: Callable[[Float], None] | None = None
+    """Called from the solving thread with the columns of every better solution; None: nobody wants them."""
+
     def __init__(self, matrix: Matrix, *, seed: int, threads: int, tolerance: float | None = None) -> None:
         self.matrix = matrix
         self.solver = QuietHighs()
@@ -204,6 +207,8 @@ class HighsRun:
         def improving(event: Any) -> None:
             best[0] = event.data_out.objective_function_value
             on_incumbent(best[0])
+            if self.on_solution is not None:
+                self.on_solution(np.array(event.data_out.mip_solution))
 
         def progress(event: Any) -> None:
             bound = event.data_out.mip_dual_bound

@@ -130,7 +130,8 @@ class LevelRun:
         progress = self.progress
         plan = optimal_shares(progress.compiled, counts, progress.reached[:index])
         if plan is not None and progress.takes(plan.assignment, index):
-            progress.assignment = plan.assignment
+            progress.assignment = found = plan.assignment
+            self.recorder.offer(lambda: found)
         value = progress.value(index)
         if value is None:
             raise InternalError("the solution of the exact model admits no shares")

@@ -20,6 +20,7 @@ from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.evaluation.use import overdrawn
 from allocator.solvers.milp.assignment import num_placement_variables
 from allocator.solvers.milp.build import build
+from allocator.solvers.milp.columns import placements_to
 from allocator.solvers.milp.fabric.curves import bent_links, linearization
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun, Stop
@@ -150,6 +151,7 @@ class MilpMethod:
             report.seconds["build"] = time.monotonic() - began
             tolerance = FINE_TOLERANCE if any(objective.fine for objective in objectives) else None
             solver = HighsRun(matrix, seed=seed, threads=threads, tolerance=tolerance)
+            solver.on_solution = placements_to(recorder, form, matrix)
             budget.check()
         except BudgetExhausted:
             return report.unfinished("while building the model")

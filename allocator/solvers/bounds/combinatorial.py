@@ -16,6 +16,7 @@ import numpy.typing as npt
 from allocator.compiled.entities import Compiled
 from allocator.model.entities import Goal, Level
 from allocator.model.families import GoalId, sense_of
+from allocator.solvers.bounds.balance import balance_bound
 
 __all__ = ["goal_bound", "level_bound"]
 
@@ -209,6 +210,10 @@ def _overload(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one
     return total
 
 
+def _balance(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
+    return balance_bound(compiled)
+
+
 _BOUNDS: dict[GoalId, Callable[[Compiled, Goal], Fraction]] = {
     GoalId.PLACED: _placed,
     GoalId.THROUGHPUT: _throughput,
@@ -218,7 +223,7 @@ _BOUNDS: dict[GoalId, Callable[[Compiled, Goal], Fraction]] = {
     GoalId.CONGESTION: _nothing,
     GoalId.PEAK: _peak,
     GoalId.OVERLOAD: _overload,
-    GoalId.BALANCE: _nothing,
+    GoalId.BALANCE: _balance,
     GoalId.MOVES: _nothing,
     GoalId.NODES: _nodes,
     GoalId.POWER: _nothing,

@@ -22,7 +22,7 @@ from tests.oracle.placements import TooMany
 from tests.oracle.random_instances import GOALS, random_case
 
 F = Fraction
-TRIVIAL = {GoalId.TRAFFIC, GoalId.CONGESTION, GoalId.BALANCE, GoalId.MOVES, GoalId.POWER, GoalId.FAIRNESS}
+TRIVIAL = {GoalId.TRAFFIC, GoalId.CONGESTION, GoalId.MOVES, GoalId.POWER, GoalId.FAIRNESS}
 
 
 def bound(instance: Instance, goal: Goal | str, *others: str) -> Fraction:

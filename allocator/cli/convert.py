@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from allocator.cli.options import INSTANCE_SUFFIXES, add_debug, input_file, output_file
+from allocator.cli.options import INSTANCE_SUFFIXES, add_debug, input_file, multiple, output_file
 from allocator.errors import ArgumentError
 from allocator.formats.registry import MODEL_WRITERS, PLAN_WRITERS, READER_OPTIONS, READERS
 
@@ -34,6 +34,16 @@ TARGETS = (OWN, *MODEL_WRITERS, *(name for name in PLAN_WRITERS if name not in M
     help="SRC is a plan of this instance and goes out as an answer in the foreign format.",
 )
 @click.option("--assignment", type=input_file(), metavar="FILE", help="Where processes run now (roadef2012).")
+@click.option("--requests", type=input_file(), metavar="FILE", help="The list of requests (openb).")
+@click.option(
+    "--load",
+    type=multiple,
+    metavar="RATIO",
+    help="Repeat the requests until they ask for so many times the GPUs, such as 1.3 or 130 % (openb) [default: once].",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Shuffle the requests (openb) [default: in the order of the file]."
+)
 @click.option("--model", metavar="NAME|FILE", help="Model of an mps or lp file [default: the one the instance names].")
 @add_debug
 def command(

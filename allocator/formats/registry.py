@@ -38,10 +38,13 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "ctap": _lazy("ctap", "read_ctap"),
         "vbp": _lazy("vbp", "read_vbp"),
         "roadef2012": _lazy("roadef2012", "read_roadef2012"),
+        "openb": _lazy("openb", "read_openb"),
     }
 )
 
-READER_OPTIONS: Mapping[str, frozenset[str]] = MappingProxyType({"roadef2012": frozenset({"assignment"})})
+READER_OPTIONS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"roadef2012": frozenset({"assignment"}), "openb": frozenset({"requests", "load", "seed"})}
+)
 """Keyword arguments of a reader beside the path, for the formats that have some."""
 
 MODEL_WRITERS: Mapping[str, ModelWriter] = MappingProxyType(

@@ -10,7 +10,7 @@ from allocator.linearization.functions import Fair, Function, Knee
 from allocator.linearization.polyline import Table
 from allocator.solvers.evaluation.loads import FlowCrossings
 
-__all__ = ["carried", "curve_of", "offered"]
+__all__ = ["carried", "carried_load", "curve_of", "offered"]
 
 
 def curve_of(goodput: Goodput) -> Function:
@@ -28,7 +28,12 @@ def offered(flows: Iterable[FlowCrossings], domain: int, side: str) -> Fraction:
 
 
 def carried(domain: Domain, flows: Iterable[FlowCrossings], side: str) -> Fraction | None:
-    """What the uplink (sides "up", "down") or the inside ("met") of a domain carries, bit/s; None: no limit.
+    """What the uplink (sides "up", "down") or the inside ("met") of a domain carries, bit/s; None: no limit."""
+    return carried_load(domain, offered(flows, domain.index, side), side)
+
+
+def carried_load(domain: Domain, load: Fraction, side: str) -> Fraction | None:
+    """What an uplink or inside carries of an offered load, bit/s; None: no limit.
 
     For an irrational curve the lower end of its enclosure, so that grants within it are within the curve.
     """
@@ -39,5 +44,4 @@ def carried(domain: Domain, flows: Iterable[FlowCrossings], side: str) -> Fracti
         return None
     if uplink.goodput.curve == "fair" or not uplink.bandwidth:
         return uplink.bandwidth
-    load = offered(flows, domain.index, side)
     return uplink.bandwidth * curve_of(uplink.goodput).value(load / uplink.bandwidth).lower

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 
 from allocator.compiled.entities import Compiled
 from allocator.solvers.evaluation.use import Counts, Shares, node_use
 
-__all__ = ["domain_watts", "node_watts"]
+__all__ = ["domain_watts", "node_watts", "watts_of_use"]
 
 
 def node_watts(compiled: Compiled, node: int, use: list[int]) -> Fraction:
@@ -29,15 +30,22 @@ def domain_watts(compiled: Compiled, counts: Counts, shares: Shares, *, transien
     """
     use = node_use(compiled, counts, shares)
     held = node_use(compiled, counts, shares, transient=transient)
+    in_use = {node for (_, _, node), count in counts.items() if count}
+    return watts_of_use(compiled, in_use, use, held)
+
+
+def watts_of_use(
+    compiled: Compiled, in_use: Collection[int], use: list[list[int]], held: list[list[int]]
+) -> list[Fraction]:
+    """Draw by domain of the use U[N][R] of nodes; ``held``: with what members that leave still hold."""
     p = compiled.resources.index("power") if "power" in compiled.resources else -1
     unit = Fraction(10) ** compiled.instance.resources["power"].exponent if p >= 0 else Fraction(1)
     total = [Fraction(0)] * compiled.num_domains
-    in_use = {node for (_, _, node), count in counts.items() if count}
     for node in range(compiled.num_nodes):
         watts = node_watts(compiled, node, use[node]) if node in in_use else Fraction(0)
         watts += held[node][p] * unit if p >= 0 else 0
-        domain = int(compiled.node_domain[node])
-        while domain >= 0:
-            total[domain] += watts
-            domain = int(compiled.parent[domain])
+        total[int(compiled.node_domain[node])] = watts
+    for domain in range(compiled.num_domains - 1, 0, -1):  # preorder: children come after their parent
+        if total[domain]:
+            total[int(compiled.parent[domain])] += total[domain]
     return total

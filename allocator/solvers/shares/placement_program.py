@@ -1,190 +1,204 @@
 """The share program of one placement: ``shares``, ``capacity``, ``pool``, ``rates``, ``fabric`` and power caps.
 
-Loads are constants here, so everything is linear (equations 3 to 7, 12).
+Loads are constants here, so everything but response times is linear (equations 3 to 7, 12).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
 
 from allocator.compiled.entities import Compiled
 from allocator.model.families import Family
-from allocator.solvers.evaluation.links import carried
-from allocator.solvers.evaluation.loads import FlowCrossings, FlowKey, flow_crossings, flow_keys
-from allocator.solvers.evaluation.use import Counts, domain_use, node_use
+from allocator.solvers.evaluation.loads import FlowKey
+from allocator.solvers.evaluation.use import domain_use
+from allocator.solvers.shares.cohorts import Cohorts
+from allocator.solvers.shares.grants import Links
 from allocator.solvers.shares.program import Program, base_unit, unit_of
+from allocator.solvers.shares.queue_columns import QueueColumn
+from allocator.solvers.shares.room import Room
 
 __all__ = ["PlacementProgram", "placement_program"]
-
-Spot = tuple[int, int, int]
 
 
 @dataclass
 class PlacementProgram:
-    """Columns: ``extra[spot, r]`` share above the floors in units, ``rate[spot]`` tasks/s, ``theta[flow]``."""
+    """Columns: ``extra[entry]`` share above ``least`` in units, ``rate[cohort]`` tasks/s, ``theta[flow]``.
 
-    compiled: Compiled
-    counts: Counts
-    program: Program
-    extra: dict[tuple[Spot, int], int]
-    rate: dict[Spot, int]
-    theta: dict[FlowKey, int]
-    flows: list[FlowCrossings]
-    floor_use: list[list[int]]  # [D][R], floors alone, without transient use
+    ``least_use``: U[D][R] at the least shares, without transient use. ``queues``: of goals ``p99`` so far.
+    """
+
+    cohorts: Cohorts
+    room: Room
+    links: Links
+    program: Program = field(default_factory=Program)
+    extra: dict[int, int] = field(default_factory=dict)
+    rate: dict[int, int] = field(default_factory=dict)
+    theta: dict[FlowKey, int] = field(default_factory=dict)
+    least_use: list[list[int]] = field(default_factory=list)
+    queues: list[QueueColumn] = field(default_factory=list)
+
+    @property
+    def compiled(self) -> Compiled:
+        """The instance."""
+        return self.cohorts.compiled
+
+    def extra_in(self, domain: int, r: int) -> dict[int, float]:
+        """Columns of extra shares of a resource in a domain, each once. Only after all of them are added."""
+        nodes, columns = self._by_node.get(r, ([], []))
+        low = bisect_left(nodes, int(self.compiled.first_node[domain]))
+        high = bisect_left(nodes, int(self.compiled.end_node[domain]))
+        return dict.fromkeys(columns[low:high], 1.0)
+
+    @cached_property
+    def _by_node(self) -> dict[int, tuple[list[int], list[int]]]:
+        """Nodes, ascending, and columns of the open entries of every resource."""
+        rows: dict[int, list[tuple[int, int]]] = {}
+        for entry, column in self.extra.items():
+            place = int(self.cohorts.node[entry]), column
+            rows.setdefault(int(self.cohorts.resource[entry]), []).append(place)
+        return {r: ([n for n, _ in sorted(found)], [c for _, c in sorted(found)]) for r, found in rows.items()}
 
 
-def placement_program(compiled: Compiled, counts: Counts) -> PlacementProgram:
-    """Build the program of a placement under a model with a rate goal."""
-    use = node_use(compiled, counts, {})
-    made = PlacementProgram(
-        compiled, counts, Program(), {}, {}, {}, flow_crossings(compiled, counts), domain_use(compiled, use)
-    )
-    _add_extra(made)
+def placement_program(cohorts: Cohorts, room: Room, links: Links) -> PlacementProgram:
+    """Build the program of a placement."""
+    made = PlacementProgram(cohorts, room, links)
+    use = [list(row) for row in room.floor_use]
+    for r in room.touched:
+        by_node, _ = room.extra(cohorts.least, r)
+        for node in np.flatnonzero(by_node).tolist():
+            use[node][r] += int(by_node[node])
+    made.least_use = domain_use(cohorts.compiled, use)
+    for entry, (r, least, most) in enumerate(
+        zip(cohorts.resource.tolist(), cohorts.least.tolist(), cohorts.most.tolist(), strict=True)
+    ):
+        if most > least:
+            made.extra[entry] = made.program.column(float(Fraction(most - least, unit_of(cohorts.compiled, r))))
     _add_rates(made)
     _add_capacity(made)
-    if not {Family.FABRIC, Family.RATES} & compiled.model.ignore:
-        _add_fabric(made)
+    _add_fabric(made)
     return made
 
 
-def _add_extra(made: PlacementProgram) -> None:
-    compiled = made.compiled
-    for spot, count in made.counts.items():
-        block, option, node = spot
-        workload = compiled.blocks[block].workload
-        for r in range(len(compiled.resources)):
-            if not compiled.uses_shares(workload, r):
-                continue
-            floor = int(compiled.floor[option, compiled.node_kind[node], r])
-            room = compiled.ceiling_of(option, node, r) - floor
-            if room > 0:
-                made.extra[spot, r] = made.program.column(room * count / unit_of(compiled, r))
-
-
 def _add_rates(made: PlacementProgram) -> None:
-    compiled = made.compiled
-    for spot, count in made.counts.items():
-        block, option, node = spot
-        workload = compiled.instance.workloads[compiled.blocks[block].workload]
-        if workload.rate <= 0:
+    compiled, entry_of = made.compiled, made.cohorts.entry_of()
+    for index, cohort in enumerate(made.cohorts.cohorts):
+        workload = compiled.instance.workloads[cohort.workload]
+        if workload.rate <= 0 or not compiled.model.has_rate_goals:
             continue
-        mode = workload.modes[int(compiled.option_mode[option])]
-        work = mode.demand(compiled.kinds[int(compiled.node_kind[node])]).work
+        mode = workload.modes[int(compiled.option_mode[cohort.option])]
+        work = mode.demand(compiled.kinds[int(compiled.node_kind[cohort.node])]).work
         fastest = workload.rate
         if Family.RATES in compiled.model.ignore:
-            made.rate[spot] = made.program.column(float(fastest * count))
+            made.rate[index] = made.program.column(float(fastest * cohort.count))
             continue
         needs = {name: need for name, need in work.compute.items() if need > 0}
         for need in needs.values():
             fastest = min(fastest, workload.parallel / need)
         held = {name: need * (workload.residence or 0) for name, need in work.memory.items()}
-        rate = made.rate[spot] = made.program.column(float(fastest * count))
+        rate = made.rate[index] = made.program.column(float(fastest * cohort.count))
         for name, need in (*needs.items(), *((n, h) for n, h in held.items() if h > 0)):
             r = compiled.resources.index(name)
             unit = unit_of(compiled, r)
-            floor = int(compiled.floor[option, compiled.node_kind[node], r]) * count
             terms = {rate: float(need / base_unit(compiled, r) / unit)}
-            if (spot, r) in made.extra:
-                terms[made.extra[spot, r]] = -1.0
-            made.program.at_most(terms, float(Fraction(floor, unit)))
+            entry = entry_of.get((index, r))
+            least = cohort.ranges[r][0] * cohort.count
+            if entry in made.extra and entry is not None:
+                terms[made.extra[entry]] = -1.0
+            made.program.at_most(terms, float(Fraction(least, unit)))
 
 
 def _add_capacity(made: PlacementProgram) -> None:
-    compiled = made.compiled
+    compiled, room = made.compiled, made.room
     by_domain: dict[tuple[int, int], dict[int, float]] = {}
-    for ((_, _, node), r), column in made.extra.items():
-        domain = int(compiled.node_domain[node])
+    parent: list[int] = compiled.parent.tolist()
+    for entry, column in made.extra.items():
+        r, domain = int(made.cohorts.resource[entry]), int(compiled.node_domain[made.cohorts.node[entry]])
         while domain >= 0:
             by_domain.setdefault((domain, r), {})[column] = 1.0
-            domain = int(compiled.parent[domain])
-    held = domain_use(compiled, node_use(compiled, made.counts, {}, transient=True))
-    for (domain, r), terms in by_domain.items():
-        unit = unit_of(compiled, r)
-        name = compiled.resources[r]
-        limit = int(compiled.limit[domain, r])
-        if limit >= 0 and name != "power":
-            room = float(Fraction(limit - held[domain][r], unit))
-            made.program.at_most(terms, room, (domain, name), float(unit * base_unit(compiled, r)))
-        pool = int(compiled.pool_limit[domain, r])
-        if pool >= 0:
-            _add_pool(made, domain, r, held)
-    _add_power(made, held)
+            domain = parent[domain]
+    for r in room.touched:
+        unit, name = unit_of(compiled, r), compiled.resources[r]
+        _, used = room.extra(made.cohorts.least, r)
+        for domain, left in enumerate(room.limits(r).tolist()):
+            terms = by_domain.get((domain, r))
+            if left is not None and terms:
+                names = (domain, name), float(unit * base_unit(compiled, r))
+                made.program.at_most(terms, float(Fraction(left - int(used[domain]), unit)), *names)
+            if int(compiled.pool_limit[domain, r]) >= 0 and terms:
+                _add_pool(made, domain, r)
+    _add_power(made)
 
 
-def _add_pool(made: PlacementProgram, domain: int, r: int, held: list[list[int]]) -> None:
+def _add_pool(made: PlacementProgram, domain: int, r: int) -> None:
     compiled = made.compiled
     unit = unit_of(compiled, r)
+    by_node, _ = made.room.extra(made.cohorts.least, r)
     drawn: dict[int, float] = {}
     for node in range(int(compiled.first_node[domain]), int(compiled.end_node[domain])):
         leaf = int(compiled.node_domain[node])
-        own = max(0, int(compiled.capacity[leaf, r]))
-        terms = {c: 1.0 for ((_, _, n), res), c in made.extra.items() if n == node and res == r}
+        own = max(0, int(compiled.capacity[leaf, r])) - made.room.floor_held[node][r] - int(by_node[node])
+        terms = made.extra_in(leaf, r)
         above = made.program.column()
         terms[above] = -1.0
-        made.program.at_most(terms, float(Fraction(own - held[leaf][r], unit)))
+        made.program.at_most(terms, float(Fraction(own, unit)))
         drawn[above] = 1.0
     limit = float(Fraction(int(compiled.pool_limit[domain, r]), unit))
     made.program.at_most(drawn, limit, (domain, compiled.resources[r]), float(unit * base_unit(compiled, r)))
 
 
-def _add_power(made: PlacementProgram, held: list[list[int]]) -> None:
+def _add_power(made: PlacementProgram) -> None:
     compiled = made.compiled
-    if "power" not in compiled.resources:
+    if all(limit is None for limit in compiled.power_limit):
         return
-    p = compiled.resources.index("power")
-    watt = base_unit(compiled, p)
-    used_nodes = {node for (_, _, node), count in made.counts.items() if count}
+    least = made.room.watts(made.cohorts.least)
+    watts: dict[int, float] = {}
+    for entry, column in made.extra.items():
+        r, node = int(made.cohorts.resource[entry]), int(made.cohorts.node[entry])
+        each = Fraction(0)
+        power = compiled.instance.nodes[node].power
+        if power is not None and int(compiled.compute_resource[node]) == r:
+            each += (power.busy - power.idle) / int(compiled.capacity[compiled.node_domain[node], r])
+        if compiled.resources[r] == "power":
+            each += base_unit(compiled, r)
+        watts[column] = float(each * unit_of(compiled, r))
     for domain, limit in enumerate(compiled.power_limit):
         if limit is None:
             continue
-        room = limit - held[domain][p] * watt
-        terms: dict[int, float] = {}
-        for node in range(int(compiled.first_node[domain]), int(compiled.end_node[domain])):
-            power = compiled.instance.nodes[node].power
-            r = int(compiled.compute_resource[node])
-            if power is None or node not in used_nodes:
-                continue
-            room -= power.idle
-            if r < 0:
-                continue
-            leaf = int(compiled.node_domain[node])
-            each = (power.busy - power.idle) / int(compiled.capacity[leaf, r])
-            room -= each * made.floor_use[leaf][r]
-            for ((_, _, n), res), column in made.extra.items():
-                if n == node and res == r and each:
-                    terms[column] = float(each * unit_of(compiled, r))
+        terms = {
+            column: watts[column] for r in made.room.touched for column in made.extra_in(domain, r) if watts[column]
+        }
         if terms:
-            made.program.at_most(terms, float(room), (domain, "power"))
+            made.program.at_most(terms, float(limit - least[domain]), (domain, "power"))
 
 
 def _add_fabric(made: PlacementProgram) -> None:
-    compiled = made.compiled
-    spots: dict[int, list[Spot]] = {}
-    for spot in made.rate:
-        spots.setdefault(spot[0], []).append(spot)
-    for key, _, sources, targets in flow_keys(compiled):
-        blocks = [block for block in dict.fromkeys((*sources, *targets)) if block in spots]
-        if not blocks:
-            continue
-        theta = made.theta[key] = made.program.column(1.0)
-        for block in blocks:
-            offered = compiled.instance.workloads[compiled.blocks[block].workload].rate
-            for spot in spots[block]:
-                made.program.at_most({made.rate[spot]: 1.0, theta: -float(offered * made.counts[spot])}, 0.0)
-    for domain in compiled.instance.domains:
-        for side, name in (("up", "bandwidth"), ("down", "bandwidth"), ("met", "internal")):
-            limit = carried(domain, made.flows, side)
-            if limit is not None:
-                _add_link(made, domain.index, limit, side, name)
-
-
-def _add_link(made: PlacementProgram, domain: int, bandwidth: Fraction, side: str, name: str) -> None:
-    scale = bandwidth or Fraction(1)
-    terms = {}
-    for flow in made.flows:
-        number = getattr(flow, side).get(domain, 0)
-        if number and flow.key in made.theta:
-            terms[made.theta[flow.key]] = float(flow.rate * number / scale)
-    if terms:
-        made.program.at_most(terms, float(bandwidth / scale), (domain, name), float(scale))
+    compiled, links = made.compiled, made.links
+    short = links.short
+    over = links.flows_over(short)
+    for index, cohort in enumerate(made.cohorts.cohorts):
+        offered = compiled.instance.workloads[cohort.workload].rate
+        for key in cohort.flows if index in made.rate else ():
+            if key not in made.theta:
+                made.theta[key] = made.program.column(1.0)
+            terms = {made.rate[index]: 1.0, made.theta[key]: -float(offered * cohort.count)}
+            made.program.at_most(terms, 0.0)
+    every = links.crossings
+    if every is None:
+        return
+    rate_of = dict(zip(every.keys, every.rates, strict=True))
+    rows: dict[tuple[int, str], dict[int, float]] = {}
+    for key, crossed in over.items():
+        for link, number in crossed.items() if key in made.theta else ():
+            scale = link.limit or Fraction(1)
+            rows.setdefault((link.domain, link.side), {})[made.theta[key]] = float(rate_of[key] * number / scale)
+    for link in short:
+        terms = rows.get((link.domain, link.side), {})
+        if terms:
+            scale = link.limit or Fraction(1)
+            names = (link.domain, "internal" if link.side == "met" else "bandwidth")
+            made.program.at_most(terms, float(link.limit / scale), names, float(scale))

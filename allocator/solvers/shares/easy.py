@@ -1,0 +1,213 @@
+"""Best shares without a linear program, where floors decide: level by level, each one's optimum is a set of floors.
+
+Everybody as fast as can be, the least sum of response times by the square-root rule, the smallest worst response time,
+or nothing above the floors. Owns when this is optimal; raises ``Hard`` otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from allocator.compiled.entities import Compiled
+from allocator.errors import InternalError
+from allocator.model.entities import Goal, Level
+from allocator.model.families import GoalId
+from allocator.solvers.base import Assignment
+from allocator.solvers.evaluation.goals import level_values
+from allocator.solvers.evaluation.response import LN_100
+from allocator.solvers.evaluation.use import LARGE
+from allocator.solvers.shares.cohorts import Cohorts, spread_out
+from allocator.solvers.shares.dependence import (
+    RATE_GOALS,
+    SPARING_GOALS,
+    constant_part,
+    keeps,
+    kept_limit,
+    share_goals,
+)
+from allocator.solvers.shares.full import full_totals
+from allocator.solvers.shares.grants import Links, fair_grants, full_grants
+from allocator.solvers.shares.room import Room
+from allocator.solvers.shares.share_plan import SharePlan
+from allocator.solvers.shares.square_root import Queues, best_shares, multipliers
+from allocator.solvers.shares.worst import Targets
+
+__all__ = ["Hard", "easy_shares", "queues_of"]
+
+Int64 = npt.NDArray[np.int64]
+
+
+class Hard(Exception):
+    """Floors alone do not decide: levels trade shares against one another, or a limit is of another kind."""
+
+
+@dataclass
+class _Walk:
+    """Floors after the levels so far, and the prices of the first level that feels shares."""
+
+    cohorts: Cohorts
+    room: Room
+    links: Links
+    totals: Int64
+    prices: dict[tuple[int, str], float] | None = None
+    full: bool = False  # everybody is as fast as can be
+    plain: Assignment = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.plain = Assignment(dict(self.cohorts.counts))
+
+    @property
+    def compiled(self) -> Compiled:
+        """The instance."""
+        return self.cohorts.compiled
+
+
+def easy_shares(cohorts: Cohorts, links: Links, reached: Sequence[Fraction]) -> SharePlan | None:
+    """Best shares of the levels in order, None when none fit or none keep what was reached.
+
+    Raises
+    ------
+    Hard
+        when a linear program is needed.
+    """
+    compiled = cohorts.compiled
+    room = Room(cohorts)
+    walk = _Walk(cohorts, room, links, cohorts.least.copy())
+    if not room.fits(walk.totals):
+        return None
+    levels = [(level, share_goals(compiled, level)) for level in compiled.model.levels]
+    for index, (level, goals) in enumerate(levels):
+        if not goals:
+            continue
+        later = [goal.id for _, after in levels[index + 1 :] for goal in after]
+        known = reached[index] if index < len(reached) else None
+        ids = {goal.id for goal in goals}
+        if ids <= RATE_GOALS:
+            _as_fast_as_can_be(walk, loose=bool(set(later) - RATE_GOALS) and known is not None)
+        elif ids == {GoalId.P99} and not goals[0].worst:
+            _least_sum(walk, goals[0], loose=bool(later) and known is not None)
+        elif ids == {GoalId.P99}:
+            if not _least_worst(walk, level, goals[0], known, later=bool(later)):
+                return None
+        elif ids <= SPARING_GOALS and not later:
+            walk.prices = walk.prices or {}
+        else:
+            raise Hard
+    theta = full_grants(compiled, cohorts.counts) if walk.full else fair_grants(compiled, cohorts.counts)
+    found = Assignment(dict(cohorts.counts), spread_out(cohorts, walk.totals), theta)
+    if reached and not keeps(compiled, level_values(compiled, found), reached):
+        return None
+    return SharePlan(found, walk.prices or {})
+
+
+def _as_fast_as_can_be(walk: _Walk, *, loose: bool) -> None:
+    totals = np.maximum(walk.totals, full_totals(walk.cohorts))
+    if loose or walk.links.short or not walk.room.fits(totals):
+        raise Hard
+    walk.totals, walk.full = totals, True
+    if walk.prices is None:
+        walk.prices = _nothing(walk)
+
+
+def _nothing(walk: _Walk) -> dict[tuple[int, str], float]:
+    """Price 0 for everything that limits something."""
+    prices: dict[tuple[int, str], float] = {}
+    for r in walk.room.touched:
+        for domain, left in enumerate(walk.room.limits(r).tolist()):
+            if left is not None:
+                prices[domain, walk.compiled.resources[r]] = 0.0
+    for link in walk.links.links:
+        prices[link.domain, "internal" if link.side == "met" else "bandwidth"] = 0.0
+    return prices
+
+
+def _least_sum(walk: _Walk, goal: Goal, *, loose: bool) -> None:
+    """Least sum of response times under capacities alone; optimal if pools and power caps hold as well."""
+    if loose:
+        raise Hard
+    prices = _nothing(walk)
+    for r, entries in _queues_by_resource(walk.cohorts).items():
+        if (walk.compiled.pool_limit[:, r] >= 0).any():
+            raise Hard  # at nodes under a pool the limits are not nested capacities
+        queues = queues_of(walk.cohorts, entries, walk.totals)
+        left = _left(walk, r)
+        if float((queues.most * queues.members.astype(np.float64)).sum()) > LARGE:
+            raise Hard
+        walk.totals[entries] = np.maximum(walk.totals[entries], best_shares(walk.compiled, queues, left))
+        unit = 10.0 ** walk.compiled.instance.resources[walk.compiled.resources[r]].exponent
+        for domain, price in multipliers(walk.compiled, queues, left).items():
+            prices[domain, walk.compiled.resources[r]] = price / unit * float(goal.weight)
+    if not walk.room.watts_fit(walk.totals):
+        raise Hard
+    if walk.prices is None:
+        walk.prices = prices
+
+
+def _left(walk: _Walk, r: int) -> npt.NDArray[Any]:
+    """What domains have above the floors of the walk."""
+    _, used = walk.room.extra(walk.totals, r)
+    limits = walk.room.limits(r).tolist()
+    return np.array([None if a is None else a - b for a, b in zip(limits, used.tolist(), strict=True)], dtype=object)
+
+
+def _queues_by_resource(cohorts: Cohorts) -> dict[int, list[int]]:
+    """Entries of critical cohorts by their compute resource."""
+    found: dict[int, list[int]] = {}
+    for entry, (owner, r) in enumerate(zip(cohorts.owner.tolist(), cohorts.resource.tolist(), strict=True)):
+        server = cohorts.cohorts[owner].server
+        if server is not None and server.resource == r:
+            found.setdefault(r, []).append(entry)
+    return found
+
+
+def queues_of(cohorts: Cohorts, entries: Sequence[int], totals: Int64) -> Queues:
+    """Queues of critical entries, starting from totals."""
+    index = np.array(entries, dtype=np.int64)
+    members = cohorts.members[index]
+    least = totals[index] // members
+    most, full, cost, busy = [], [], [], []
+    for entry, low in zip(entries, least.tolist(), strict=True):
+        cohort = cohorts.cohorts[int(cohorts.owner[entry])]
+        server = cohort.server
+        if server is None:
+            raise InternalError("shares of a cohort that no response time counts of")
+        usable = server.parallel / server.unit
+        ceiling = -(-int(cohorts.most[entry]) // cohort.count)
+        most.append(
+            max(low, min(cohort.ranges[server.resource][1], ceiling, -(-usable.numerator // usable.denominator)))
+        )
+        full.append(float(min(usable, most[-1])))
+        cost.append(float(server.weight * LN_100 * server.work / server.unit))
+        busy.append(float(server.rate * server.work / server.unit))
+    return Queues(
+        cohorts.node[index],
+        members,
+        least,
+        np.array(most, dtype=np.int64),
+        np.array(full),
+        np.array(cost),
+        np.array(busy),
+    )
+
+
+def _least_worst(walk: _Walk, level: Level, goal: Goal, known: Fraction | None, *, later: bool) -> bool:
+    """Raise floors to the smallest worst response time, or to what the level may give away; False: cannot be kept."""
+    targets = Targets(walk.cohorts, walk.room, walk.totals)
+    best, totals = targets.best()
+    if walk.prices is None:
+        walk.prices = _nothing(walk) | targets.prices(best, totals, float(goal.weight))
+    if later and known is not None:
+        constant = constant_part(walk.compiled, walk.plain, level)
+        allowed = (kept_limit(level, known) - constant) / goal.weight
+        loosest = targets.totals(allowed) if allowed > 0 else walk.totals
+        if loosest is None or not walk.room.fits(loosest):
+            return False
+        totals = loosest
+    walk.totals = totals
+    return True

@@ -31,7 +31,7 @@ from allocator.solvers.shares.dependence import (
     kept_limit,
     share_goals,
 )
-from allocator.solvers.shares.full import full_totals
+from allocator.solvers.shares.full import fastest, full_totals
 from allocator.solvers.shares.grants import Links, fair_grants, full_grants
 from allocator.solvers.shares.room import Room
 from allocator.solvers.shares.share_plan import SharePlan
@@ -44,7 +44,24 @@ Int64 = npt.NDArray[np.int64]
 
 
 class Hard(Exception):
-    """Floors alone do not decide: levels trade shares against one another, or a limit is of another kind."""
+    """Floors alone do not decide: levels trade shares against one another, or a limit is of another kind.
+
+    Attributes
+    ----------
+    level : index of the first level that is left; the earlier ones are at their best from ``totals`` on.
+    totals : least totals by entry.
+    prices : of the first level that feels shares, if that is an earlier one.
+    """
+
+    def __init__(self, level: int, totals: Int64, prices: dict[tuple[int, str], float] | None) -> None:
+        super().__init__(f"level {level} needs a linear program")
+        self.level = level
+        self.totals = totals
+        self.prices = prices
+
+
+class _Undecided(Exception):
+    """The level at hand needs more than floors."""
 
 
 @dataclass
@@ -83,22 +100,14 @@ def easy_shares(cohorts: Cohorts, links: Links, reached: Sequence[Fraction]) -> 
         return None
     levels = [(level, share_goals(compiled, level)) for level in compiled.model.levels]
     for index, (level, goals) in enumerate(levels):
-        if not goals:
-            continue
-        later = [goal.id for _, after in levels[index + 1 :] for goal in after]
-        known = reached[index] if index < len(reached) else None
-        ids = {goal.id for goal in goals}
-        if ids <= RATE_GOALS:
-            _as_fast_as_can_be(walk, loose=bool(set(later) - RATE_GOALS) and known is not None)
-        elif ids == {GoalId.P99} and not goals[0].worst:
-            _least_sum(walk, goals[0], loose=bool(later) and known is not None)
-        elif ids == {GoalId.P99}:
-            if not _least_worst(walk, level, goals[0], known, later=bool(later)):
-                return None
-        elif ids <= SPARING_GOALS and not later:
-            walk.prices = walk.prices or {}
-        else:
-            raise Hard
+        later = {goal.id for _, after in levels[index + 1 :] for goal in after}
+        before = walk.totals.copy()
+        try:
+            kept = not goals or _raise_floors(walk, level, goals, reached[index : index + 1], later)
+        except _Undecided:
+            raise Hard(index, before, walk.prices) from None
+        if not kept:
+            return None
     theta = full_grants(compiled, cohorts.counts) if walk.full else fair_grants(compiled, cohorts.counts)
     found = Assignment(dict(cohorts.counts), spread_out(cohorts, walk.totals), theta)
     if reached and not keeps(compiled, level_values(compiled, found), reached):
@@ -106,10 +115,41 @@ def easy_shares(cohorts: Cohorts, links: Links, reached: Sequence[Fraction]) -> 
     return SharePlan(found, walk.prices or {})
 
 
-def _as_fast_as_can_be(walk: _Walk, *, loose: bool) -> None:
+def _raise_floors(walk: _Walk, level: Level, goals: list[Goal], known: Sequence[Fraction], later: set[GoalId]) -> bool:
+    """Floors at which the level is at its best, or as good as it must be; False when what is known cannot be kept."""
+    ids = {goal.id for goal in goals}
+    if ids <= RATE_GOALS:
+        compete = bool(later - RATE_GOALS)
+        if compete and (known or not _needs_everybody(walk, ids)):
+            raise _Undecided
+        _as_fast_as_can_be(walk)
+    elif ids == {GoalId.P99} and not goals[0].worst:
+        _least_sum(walk, goals[0], loose=bool(later) and bool(known))
+    elif ids == {GoalId.P99}:
+        return _least_worst(walk, level, goals[0], known if later else ())
+    elif ids <= SPARING_GOALS and not later:
+        walk.prices = walk.prices or {}
+    else:
+        raise _Undecided
+    return True
+
+
+def _needs_everybody(walk: _Walk, ids: set[GoalId]) -> bool:
+    """Whether the level is at its best only when everybody is as fast as can be."""
+    workloads = [workload for workload in walk.compiled.instance.workloads if workload.rate * workload.count > 0]
+    if GoalId.THROUGHPUT in ids:
+        return all(workload.weight > 0 for workload in workloads)
+    placed: dict[int, int] = {}
+    for cohort in walk.cohorts.cohorts:
+        if fastest(walk.compiled, cohort)[0] == walk.compiled.instance.workloads[cohort.workload].rate:
+            placed[cohort.workload] = placed.get(cohort.workload, 0) + cohort.count
+    return all(placed.get(workload.index, 0) == workload.count for workload in workloads)
+
+
+def _as_fast_as_can_be(walk: _Walk) -> None:
     totals = np.maximum(walk.totals, full_totals(walk.cohorts))
-    if loose or walk.links.short or not walk.room.fits(totals):
-        raise Hard
+    if walk.links.short or not walk.room.fits(totals):
+        raise _Undecided
     walk.totals, walk.full = totals, True
     if walk.prices is None:
         walk.prices = _nothing(walk)
@@ -130,21 +170,21 @@ def _nothing(walk: _Walk) -> dict[tuple[int, str], float]:
 def _least_sum(walk: _Walk, goal: Goal, *, loose: bool) -> None:
     """Least sum of response times under capacities alone; optimal if pools and power caps hold as well."""
     if loose:
-        raise Hard
+        raise _Undecided
     prices = _nothing(walk)
     for r, entries in _queues_by_resource(walk.cohorts).items():
         if (walk.compiled.pool_limit[:, r] >= 0).any():
-            raise Hard  # at nodes under a pool the limits are not nested capacities
+            raise _Undecided  # at nodes under a pool the limits are not nested capacities
         queues = queues_of(walk.cohorts, entries, walk.totals)
         left = _left(walk, r)
         if float((queues.most * queues.members.astype(np.float64)).sum()) > LARGE:
-            raise Hard
+            raise _Undecided
         walk.totals[entries] = np.maximum(walk.totals[entries], best_shares(walk.compiled, queues, left))
         unit = 10.0 ** walk.compiled.instance.resources[walk.compiled.resources[r]].exponent
         for domain, price in multipliers(walk.compiled, queues, left).items():
             prices[domain, walk.compiled.resources[r]] = price / unit * float(goal.weight)
     if not walk.room.watts_fit(walk.totals):
-        raise Hard
+        raise _Undecided
     if walk.prices is None:
         walk.prices = prices
 
@@ -196,16 +236,16 @@ def queues_of(cohorts: Cohorts, entries: Sequence[int], totals: Int64) -> Queues
     )
 
 
-def _least_worst(walk: _Walk, level: Level, goal: Goal, known: Fraction | None, *, later: bool) -> bool:
+def _least_worst(walk: _Walk, level: Level, goal: Goal, known: Sequence[Fraction]) -> bool:
     """Raise floors to the smallest worst response time, or to what the level may give away; False: cannot be kept."""
     targets = Targets(walk.cohorts, walk.room, walk.totals)
     best, totals = targets.best()
     if walk.prices is None:
         walk.prices = _nothing(walk) | targets.prices(best, totals, float(goal.weight))
-    if later and known is not None:
+    if known:
         constant = constant_part(walk.compiled, walk.plain, level)
-        allowed = (kept_limit(level, known) - constant) / goal.weight
-        loosest = targets.totals(allowed) if allowed > 0 else walk.totals
+        allowed = (kept_limit(level, known[0]) - constant) / goal.weight
+        loosest = targets.totals(allowed)
         if loosest is None or not walk.room.fits(loosest):
             return False
         totals = loosest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -32,8 +32,8 @@ class LevelTerms:
     ``constant`` includes what the goals come to at the least shares, as far as the terms count from there.
     """
 
-    terms: dict[int, float]
-    constant: Fraction
+    terms: dict[int, float] = field(default_factory=dict)
+    constant: Fraction = Fraction(0)
 
 
 def level_terms(made: PlacementProgram, level: Level) -> LevelTerms:
@@ -87,13 +87,12 @@ def _p99(made: PlacementProgram, goal: Goal) -> dict[int, float]:
 
 def queue_columns(made: PlacementProgram) -> list[tuple[Cohort, QueueColumn]]:
     """A column for each critical cohort, with its first tangents."""
-    entry_of = made.cohorts.entry_of()
     found = []
     for index, cohort in enumerate(made.cohorts.cohorts):
         server = cohort.server
         if server is None:
             continue
-        entry = entry_of.get((index, server.resource))
+        entry = made.entry_of.get((index, server.resource))
         share = made.extra.get(entry) if entry is not None else None
         unit = unit_of(made.compiled, server.resource)
         queue = QueueColumn(
@@ -104,7 +103,7 @@ def queue_columns(made: PlacementProgram) -> list[tuple[Cohort, QueueColumn]]:
             float(server.weight * LN_100 * server.work / server.unit),
             float(server.rate * server.work / server.unit),
             float(server.parallel / server.unit),
-            float(cohort.ranges[server.resource][0] * cohort.count),
+            float(made.least_of(index, server.resource)),
         )
         most = made.program.upper[share] if share is not None else 0.0
         queue.scale = math.sqrt(queue.wait(0.0) * queue.wait(most)) or 1.0

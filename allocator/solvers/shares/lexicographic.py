@@ -20,7 +20,7 @@ from allocator.solvers.base import Assignment
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.shares.cohorts import Cohorts, spread_out
 from allocator.solvers.shares.dependence import RATE_GOALS, keeps, share_goals
-from allocator.solvers.shares.goals import level_terms
+from allocator.solvers.shares.goals import LevelTerms, level_terms
 from allocator.solvers.shares.grants import Links, exact_grants, fair_grants, full_grants
 from allocator.solvers.shares.placement_program import PlacementProgram, placement_program
 from allocator.solvers.shares.room import Room
@@ -31,8 +31,8 @@ __all__ = ["programmed_shares"]
 
 INFEASIBLE = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible)
 SAFE = 1e-10  # relative allowance for keeping a level that floating point reached
-BENT_SAFE = 1e-9  # the same where tangents state the level
-CLOSE = 1e-10  # relative distance of tangents from the truth that is close enough
+BENT_SAFE = 4e-10  # the same where tangents state the level
+CLOSE = 2e-11  # relative distance of tangents from the truth that is close enough
 ROUNDS = 60
 DUAL = 1e-7  # of the largest cost: a dual above it is not zero
 Float = npt.NDArray[np.float64]
@@ -156,16 +156,22 @@ class _Run:
         self.solver.addRow(low, high, len(terms), columns, values)
 
 
-def programmed_shares(cohorts: Cohorts, links: Links, reached: Sequence[Fraction]) -> SharePlan | None:
-    """Best shares of the levels in order; None when none fit, or none keep what was reached."""
+def programmed_shares(
+    cohorts: Cohorts, links: Links, reached: Sequence[Fraction], *, first: int = 0
+) -> SharePlan | None:
+    """Best shares of the levels in order; None when none fit, or none keep what was reached.
+
+    ``first``: levels before it are kept by the least totals of the cohorts already.
+    """
     compiled = cohorts.compiled
     made = placement_program(cohorts, Room(cohorts), links)
-    stated = [level_terms(made, level) for level in compiled.model.levels]
+    levels = compiled.model.levels
+    stated = [level_terms(made, level) if index >= first else LevelTerms() for index, level in enumerate(levels)]
     run = _Run(made, made.program.solver())
     best: Assignment | None = None
     before: list[Fraction] = []
-    for index, (level, terms) in enumerate(zip(compiled.model.levels, stated, strict=True)):
-        if not terms.terms:
+    for index, (level, terms) in enumerate(zip(levels, stated, strict=True)):
+        if index < first or not terms.terms:
             continue
         minimise = level.sense == "min"
         bent = any(goal.id is GoalId.P99 for goal in share_goals(compiled, level))

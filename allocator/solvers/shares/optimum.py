@@ -7,6 +7,7 @@ nobody may exceed a floor (equation 3).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from allocator.compiled.entities import Compiled
@@ -38,7 +39,8 @@ def optimal_shares(compiled: Compiled, counts: Counts, reached: Sequence[Fractio
         return SharePlan(Assignment(dict(counts)))
     try:
         return easy_shares(cohorts, links, reached)
-    except Hard:
+    except Hard as hard:
         from allocator.solvers.shares.lexicographic import programmed_shares
 
-        return programmed_shares(cohorts, links, reached)
+        found = programmed_shares(replace(cohorts, least=hard.totals), links, reached, first=hard.level)
+        return found if found is None or hard.prices is None else replace(found, prices=hard.prices)

@@ -55,6 +55,17 @@ class PlacementProgram:
         return dict.fromkeys(columns[low:high], 1.0)
 
     @cached_property
+    def entry_of(self) -> dict[tuple[int, int], int]:
+        """Entry of (cohort, resource)."""
+        return self.cohorts.entry_of()
+
+    def least_of(self, cohort: int, r: int) -> int:
+        """Least total of a cohort."""
+        entry = self.entry_of.get((cohort, r))
+        found = self.cohorts.cohorts[cohort]
+        return found.ranges[r][0] * found.count if entry is None else int(self.cohorts.least[entry])
+
+    @cached_property
     def _by_node(self) -> dict[int, tuple[list[int], list[int]]]:
         """Nodes, ascending, and columns of the open entries of every resource."""
         rows: dict[int, list[tuple[int, int]]] = {}
@@ -85,7 +96,7 @@ def placement_program(cohorts: Cohorts, room: Room, links: Links) -> PlacementPr
 
 
 def _add_rates(made: PlacementProgram) -> None:
-    compiled, entry_of = made.compiled, made.cohorts.entry_of()
+    compiled, entry_of = made.compiled, made.entry_of
     for index, cohort in enumerate(made.cohorts.cohorts):
         workload = compiled.instance.workloads[cohort.workload]
         if workload.rate <= 0 or not compiled.model.has_rate_goals:
@@ -106,7 +117,7 @@ def _add_rates(made: PlacementProgram) -> None:
             unit = unit_of(compiled, r)
             terms = {rate: float(need / base_unit(compiled, r) / unit)}
             entry = entry_of.get((index, r))
-            least = cohort.ranges[r][0] * cohort.count
+            least = made.least_of(index, r)
             if entry in made.extra and entry is not None:
                 terms[made.extra[entry]] = -1.0
             made.program.at_most(terms, float(Fraction(least, unit)))

@@ -14,7 +14,7 @@ from allocator.errors import InternalError, MethodRefused, ModelTooLarge
 from allocator.model.families import Family, GoalId
 from allocator.plan.result import Status, Termination, TerminationReason
 from allocator.solvers.base import Answer, Assignment, Method, Support
-from allocator.solvers.bounds.combinatorial import level_bound
+from allocator.solvers.bounds.levels import bounds as level_bounds
 from allocator.solvers.budget import Budget
 from allocator.solvers.decomposition.assignment.stage import AssignmentSearch
 from allocator.solvers.decomposition.packing.stage import Packing
@@ -91,7 +91,7 @@ class AutoMethod:
             answer = _after(compiled, answer, known, searching.name, budget)
         if answer.termination.reason is TerminationReason.GAP and not gap:
             answer = run.settle(answer)
-        return _with_totals(compiled, answer)
+        return _with_totals(compiled, answer, budget)
 
 
 @dataclass(frozen=True)
@@ -217,16 +217,18 @@ def _kept(compiled: Compiled, start: Assignment | None, budget: Budget, why: str
     return Answer(status, Termination(reason, why), start, tuple(claims), none)
 
 
-def _with_totals(compiled: Compiled, answer: Answer) -> Answer:
-    """Fill in, level by level, what totals alone prove; an equal value makes the level, and maybe the plan, optimal."""
+def _with_totals(compiled: Compiled, answer: Answer, budget: Budget) -> Answer:
+    """Fill in, level by level, what totals and relaxations prove; equal values make levels, maybe the plan, optimal."""
     if answer.status in (Status.OPTIMAL, Status.INFEASIBLE):
         return answer
     bounds = list(answer.bounds)
+    found = level_bounds(compiled, budget, answer.claims)
     for index, level in enumerate(compiled.model.levels):
-        simple = level_bound(compiled, level)
-        known = bounds[index]
-        tighter = max if level.sense == "min" else min
-        bounds[index] = simple if known is None else tighter(simple, known)
+        known, proven_here = bounds[index], found[index]
+        if known is None or proven_here is None:
+            bounds[index] = proven_here if known is None else known
+        else:
+            bounds[index] = max(known, proven_here) if level.sense == "min" else min(known, proven_here)
     proven = answer.assignment is not None and all(
         value == bound for value, bound in zip(answer.claims, bounds, strict=True)
     )

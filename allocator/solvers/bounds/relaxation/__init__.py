@@ -1,0 +1,1 @@
+"""The linear relaxation of a compiled instance, aggregated over exchangeable members and nodes alike."""

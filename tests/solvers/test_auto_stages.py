@@ -84,7 +84,10 @@ def test_an_assignment_problem_gets_plan_and_bound_from_its_stage(nothing_fits: 
 
 
 def test_without_the_exact_model_the_first_plan_is_kept_with_what_totals_prove(nothing_fits: None) -> None:
-    """No stage knows conflicts; where the cost of everybody at the cheapest node is reached, the plan is optimal."""
+    """No stage knows conflicts; where the bound is reached, the plan is optimal.
+
+    Three members of 6 fit two cheap nodes of 9 as amounts, but not one by one.
+    """
     nodes = [node("n", capacity={"cpu": 9}), node("m", kind="dear", capacity={"cpu": 9})]
     rule = (Conflict("a", "host", 3),)
     costs = {"k": F(1), "dear": F(2)}
@@ -93,12 +96,14 @@ def test_without_the_exact_model_the_first_plan_is_kept_with_what_totals_prove(n
     assert result.status is Status.OPTIMAL
     assert result.termination.detail == "the totals prove it"
     assert [level.bound for level in result.levels] == [3, 0]
-    full = build(*nodes, workloads=[workload("a", 4, {"cpu": 3}, cost=costs)], conflicts=rule)
+    more = [*nodes, node("n2", capacity={"cpu": 9})]
+    large = [workload(name, 1, {"cpu": 6}, cost=costs) for name in "abc"]
+    full = build(*more, workloads=large, conflicts=rule)
     short, _ = run(full, model("cost", "moves"))
     assert short.status is Status.FEASIBLE
     assert short.termination.reason is TerminationReason.CONVERGED
     assert "too large" in short.termination.detail
-    assert (short.levels[0].value, short.levels[0].bound) == (5, 4)
+    assert (short.levels[0].value, short.levels[0].bound) == (4, 3)
 
 
 def test_without_any_plan_the_answer_is_unknown_but_still_bounded(nothing_fits: None) -> None:

@@ -6,11 +6,13 @@ The words and small tables are those of the text summary; maps, shares and the t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from allocator.instance.entities import Instance
 from allocator.plan.result import Result, Status
 from allocator.report.charts.topology import legend
 from allocator.report.format import count, level_name, level_value, percent, price, seconds
+from allocator.report.html.curves import curve_pictures
 from allocator.report.html.environment import render
 from allocator.report.html.maps import domain_name, domain_table, topology_maps
 from allocator.report.html.shares import mix, shares_table
@@ -36,6 +38,7 @@ from allocator.report.summary.verdict import verdict
 __all__ = ["plan_page", "plan_view"]
 
 MOST_VIOLATIONS = 50
+DRAWN_TOLERANCE = Fraction(1, 100)  # of the pieces in the drawings of curves
 
 Builder = Callable[[Result, Instance], Section | None]
 
@@ -93,6 +96,9 @@ def plan_view(result: Result, instance: Instance, key: str, *, small: bool = Fal
         return PlanView(key, facts, before, after=after)
     domains = f"{key}-domains"
     maps, words = topology_maps(instance, result.evaluation, domains, titles=not small, most=3 if small else 6)
+    key_of_maps = _legend(maps)
+    if not small:
+        maps = (*maps, *curve_pictures(instance, result.plan, result.evaluation, DRAWN_TOLERANCE, domains))
     tables = [
         domain_table(instance, result.plan, result.evaluation, domains, *((60,) if small else ())),
         shares_table(instance, result.plan, f"{key}-shares"),
@@ -103,7 +109,7 @@ def plan_view(result: Result, instance: Instance, key: str, *, small: bool = Fal
         before,
         maps,
         words,
-        _legend(maps),
+        key_of_maps,
         _cell_word(instance),
         mix(instance, result.plan, f"{key}-shares"),
         tuple(table for table in tables if table.rows),

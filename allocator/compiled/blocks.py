@@ -42,13 +42,20 @@ def reduce_members(instance: Instance, model: Model, first_option: npt.NDArray[n
     team_blocks: list[list[int]] = [[] for _ in team_names]
     for workload in instance.workloads:
         running = placed_now.get(workload.name, ())
-        current = _current_ranges(instance, workload, running, int(first_option[workload.index]))
+        options_from = int(first_option[workload.index])
+        teamed = team_ranges.get(workload.name, [])
+        single = workload.count == 1 and not teamed and workload.placement.gang is None
+        if single:  # by far the commonest where there are many classes
+            node, option = -1, -1
+            for placed in running:
+                node, option = instance.node_index[placed.node], options_from + _mode_index(workload, placed.mode)
+            blocks.append(Block(len(blocks), workload.index, 1, ((0, 1),), -1, node, option))
+            continue
+        current = _current_ranges(instance, workload, running, options_from)
         by_gang = workload.placement.gang is not None and bool(current) and Family.GANG not in model.ignore
         merged: dict[Key, list[tuple[int, int]]] = {}
         size = workload.placement.gang.size if by_gang and workload.placement.gang else 0
-        for first, count, key in _segments(
-            workload, team_ranges.get(workload.name, []), current, pair_members.get(workload.name, set()), size
-        ):
+        for first, count, key in _segments(workload, teamed, current, pair_members.get(workload.name, set()), size):
             runs = merged.setdefault(key, [])
             if runs and sum(runs[-1]) == first:
                 runs[-1] = (runs[-1][0], runs[-1][1] + count)
@@ -110,6 +117,10 @@ def _current_by_class(instance: Instance) -> dict[str, list[CurrentPlacement]]:
     for placement in instance.current or ():
         found.setdefault(placement.workload, []).append(placement)
     return found
+
+
+def _mode_index(workload: WorkloadClass, name: str) -> int:
+    return next(index for index, mode in enumerate(workload.modes) if mode.name == name)
 
 
 def _current_ranges(

@@ -11,6 +11,7 @@ from allocator.compiled.blocks import reduce_members
 from allocator.compiled.demands import eligible_options, option_arrays
 from allocator.compiled.entities import Block, Compiled
 from allocator.compiled.topology import limits_of, topology_arrays
+from allocator.documents.collector import collector_paused
 from allocator.instance.entities import Instance
 from allocator.model.entities import Model
 
@@ -19,6 +20,11 @@ __all__ = ["compile_instance"]
 
 def compile_instance(instance: Instance, model: Model) -> Compiled:
     """Build the arrays of an instance under a model; see ``Compiled``."""
+    with collector_paused():
+        return _compile(instance, model)
+
+
+def _compile(instance: Instance, model: Model) -> Compiled:
     resources = tuple(instance.resources)
     column = {name: index for index, name in enumerate(resources)}
     kinds = tuple(dict.fromkeys(node.kind or "" for node in instance.nodes))
@@ -70,9 +76,10 @@ def _current_use(
     blocks: tuple[Block, ...], floor: npt.NDArray[np.int64], node_kind: npt.NDArray[np.int64], num_resources: int
 ) -> npt.NDArray[np.int64]:
     use = np.zeros((len(node_kind), num_resources), dtype=np.int64)
-    for block in blocks:
-        if block.current_node >= 0:
-            use[block.current_node] += block.count * floor[block.current_option, node_kind[block.current_node]]
+    running = [(block.current_node, block.current_option, block.count) for block in blocks if block.current_node >= 0]
+    if running:
+        nodes, options, counts = np.array(running, dtype=np.int64).T
+        np.add.at(use, nodes, counts[:, None] * floor[options, node_kind[nodes]])
     return use
 
 

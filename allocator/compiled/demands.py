@@ -73,17 +73,28 @@ def eligible_options(
     # alike nodes (one kind, equal limits) are judged once
     alike, group = np.unique(np.column_stack([node_kind, path_limit]), axis=0, return_inverse=True)
     fits = np.ones((num_options, len(alike)), dtype=np.bool_)
-    for r in range(num_resources):
-        fits &= options.floor[:, alike[:, 0], r] <= alike[:, 1 + r]
-    eligible: npt.NDArray[np.bool_] = fits[:, group.reshape(num_nodes)]
+    for kind in range(options.floor.shape[1]):
+        of_kind = np.nonzero(alike[:, 0] == kind)[0]
+        for r in range(num_resources if len(of_kind) else 0):
+            floors, limits = options.floor[:, kind, r], alike[of_kind, 1 + r]
+            large = np.nonzero(floors > limits.min())[0]  # all others fit everywhere
+            if len(large):
+                fits[np.ix_(large, of_kind)] &= floors[large, None] <= limits
+    eligible: npt.NDArray[np.bool_] = np.take(fits, group.reshape(num_nodes), axis=1)
     if Family.ELIGIBILITY in model.ignore:
         return eligible
     masks: dict[tuple[object, ...], npt.NDArray[np.bool_]] = {}
+    of_placement: dict[int, npt.NDArray[np.bool_]] = {}
     for w, workload in enumerate(instance.workloads):
-        key = _rules(workload.placement)
-        if key not in masks:
-            masks[key] = _mask(instance, workload.placement)
-        eligible[options.first_option[w] : options.first_option[w + 1]] &= masks[key]
+        placement = workload.placement
+        mask = of_placement.get(id(placement))  # classes without rules share theirs
+        if mask is None:
+            key = _rules(placement)
+            if key not in masks:
+                masks[key] = _mask(instance, placement)
+            mask = of_placement[id(placement)] = masks[key]
+        if not mask.all():
+            eligible[options.first_option[w] : options.first_option[w + 1]] &= mask
     return eligible
 
 

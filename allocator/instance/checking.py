@@ -33,7 +33,7 @@ _DROPPED = object()
 def check_document(tree: dict[str, Any], problems: Problems) -> InstanceDocument | None:
     """The document, less single bad values that are noted; None when too much is wrong to look further."""
     nulls: list[Location] = []
-    tree = _without_nulls(tree, (), nulls)
+    tree = _without_nulls(tree, (), nulls) if _has_nulls(tree) else dict(tree)
     for location in nulls:
         problems.add(location, "must not be null; state a value or leave the key out")
     before = len(problems.found)
@@ -97,6 +97,17 @@ def _remove(tree: dict[str, Any], targets: list[Location], problems: Problems) -
             problems.numbers[section] = kept
             root[section] = [items[index] for index in kept]
     return root
+
+
+def _has_nulls(tree: dict[str, Any]) -> bool:
+    stack: list[Any] = [tree]
+    while stack:
+        node = stack.pop()
+        values = node.values() if node.__class__ is dict else node
+        if None in values:
+            return True
+        stack.extend([value for value in values if value.__class__ is dict or value.__class__ is list])
+    return False
 
 
 def _without_nulls(node: Any, location: Location, nulls: list[Location]) -> Any:

@@ -11,15 +11,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from json.encoder import encode_basestring_ascii
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from allocator.instance.entities import Instance, Power, Uplink
+from allocator.instance.entities import Instance, Placement, Power, Slo, Uplink, Work
 from allocator.instance.node_matrix import NodeMatrix
 
 __all__ = ["digest_of"]
 
 _LEFT_OUT = frozenset({"digest", "model"})
+_OFTEN_SHARED = (Uplink, Power, Placement, Slo, Work)
 
 
 def digest_of(instance: Instance) -> str:
@@ -36,43 +38,75 @@ def digest_of(instance: Instance) -> str:
     return hasher.hexdigest()
 
 
+class _Writers(dict[type, Callable[[Any], str]]):
+    """What writes the values of a type, chosen when the first one is met."""
+
+    def __init__(
+        self, known: Mapping[type, Callable[[Any], str]], choose: Callable[[type], Callable[[Any], str]]
+    ) -> None:
+        super().__init__(known)
+        self._choose = choose
+
+    def __missing__(self, kind: type) -> Callable[[Any], str]:
+        found = self[kind] = self._choose(kind)
+        return found
+
+
 class _Writer:
-    """Canonical text of entities. What the copies of a domain share is written once, known by its identity."""
+    """Canonical text of entities. What many of them share is written once, known by its identity."""
 
     def __init__(self) -> None:
         self._shared: dict[int, str] = {}
-        self._names: dict[type, tuple[str, ...]] = {}
-        self._by_type: dict[type, Callable[[Any], str]] = {
+        known: dict[type, Callable[[Any], str]] = {
             str: encode_basestring_ascii,
             int: str,
             bool: str,
             type(None): str,
-            Fraction: str,
+            Fraction: self._fraction,
             tuple: self._tuple,
             dict: self._map,
             MappingProxyType: self._map,
             frozenset: self._set,
             NodeMatrix: NodeMatrix.digest,
         }
+        self._writers = _Writers(known, self._choose)
 
     def text(self, value: Any) -> str:
-        kind = value.__class__
-        write = self._by_type.get(kind)
-        if write is None:
-            write = self._by_type[kind] = self._choose(value)
-        return write(value)
+        return self._writers[value.__class__](value)
 
-    def _choose(self, value: Any) -> Callable[[Any], str]:
-        if isinstance(value, Mapping):
+    def _choose(self, kind: type) -> Callable[[Any], str]:
+        if issubclass(kind, Mapping):
             return self._map
-        if is_dataclass(value):
-            kind: Any = value.__class__
-            self._names[kind] = tuple(sorted(each.name for each in fields(value)))
-            return self._shared_entity if isinstance(value, (Uplink, Power)) else self._entity
-        return lambda other: encode_basestring_ascii(str(other))
+        if not is_dataclass(kind):
+            return lambda other: encode_basestring_ascii(str(other))
+        names = sorted(each.name for each in fields(kind))
+        values = attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, name) for name in names]
+        head, writers = kind.__name__, self._writers
+
+        def write(value: Any) -> str:
+            return f"{head}({','.join([writers[each.__class__](each) for each in values(value)])})"
+
+        if not issubclass(kind, _OFTEN_SHARED):
+            return write
+        shared = self._shared
+
+        def write_once(value: Any) -> str:
+            found = shared.get(id(value))
+            if found is None:
+                found = shared[id(value)] = write(value)
+            return found
+
+        return write_once
+
+    def _fraction(self, value: Fraction) -> str:
+        found = self._shared.get(id(value))
+        if found is None:
+            found = self._shared[id(value)] = str(value)
+        return found
 
     def _tuple(self, value: tuple[Any, ...]) -> str:
-        return f"({','.join([self.text(item) for item in value])})"
+        writers = self._writers
+        return f"({','.join([writers[item.__class__](item) for item in value])})"
 
     def _set(self, value: frozenset[Any]) -> str:
         return f"{{{','.join(sorted([self.text(item) for item in value]))}}}" if value else "{}"
@@ -82,17 +116,10 @@ class _Writer:
             return "{}"
         found = self._shared.get(id(value))
         if found is None:
-            text = self.text
-            items = [f"{text(name)}:{text(item)}" for name, item in sorted(value.items())]
+            writers = self._writers
+            items = [
+                f"{writers[name.__class__](name)}:{writers[item.__class__](item)}"
+                for name, item in sorted(value.items())
+            ]
             found = self._shared[id(value)] = f"{{{','.join(items)}}}"
-        return found
-
-    def _entity(self, value: Any) -> str:
-        kind = value.__class__
-        return f"{kind.__name__}({','.join([self.text(getattr(value, name)) for name in self._names[kind]])})"
-
-    def _shared_entity(self, value: Any) -> str:
-        found = self._shared.get(id(value))
-        if found is None:
-            found = self._shared[id(value)] = self._entity(value)
         return found

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from allocator.documents.collector import collector_paused
 from allocator.documents.memory import plain_tree
 from allocator.documents.problems import Problems
 from allocator.documents.reading import read_document
@@ -78,7 +79,11 @@ def _instance(tree: Any, source: str, base_dir: Path | None, name: str, found: l
         what = "is empty" if tree is None else f"is a {'list' if isinstance(tree, list) else 'single value'}"
         message = f"{what}; it must be a map that begins with format: {FORMAT}"
         raise InputError(source, [Problem("document", None, message)])
-    tree = dict(tree)
+    with collector_paused():
+        return _checked(dict(tree), source, base_dir, name, found)
+
+
+def _checked(tree: dict[str, Any], source: str, base_dir: Path | None, name: str, found: list[Problem]) -> Instance:
     problems = Problems(tree)
     problems.found.extend(found)
     tables = merge_tables(tree, base_dir, problems)

@@ -29,6 +29,8 @@ def split_number(text: str) -> tuple[Fraction, str]:
     QuantityError
         For an empty text, NaN, infinity, no number at the start, or a number of absurd length or exponent.
     """
+    if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS:
+        return Fraction(int(text)), ""
     if not text.strip():
         raise QuantityError("must not be empty")
     if _NOT_FINITE.fullmatch(text):

@@ -7,9 +7,8 @@ the int64 range, so that adding a few such sums cannot overflow either.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from allocator.quantities.decimals import decimal_exponent
 
@@ -20,8 +19,7 @@ _LARGEST = (2**63 - 1) // INT64_MARGIN
 _FINEST_SHARE = Fraction(1, 10**12)  # rounding a divisible share to units finer than this part of a node does not show
 
 
-@dataclass(frozen=True, slots=True)
-class StatedNumber:
+class StatedNumber(NamedTuple):
     """A number of a resource in base units, how often it counts in sums, and where it stands (any object)."""
 
     value: Fraction
@@ -56,14 +54,16 @@ def choose_exponent(
         When no exponent makes all numbers whole while every sum fits.
     """
     stated = (*needs, *supplies)
-    exponents = (decimal_exponent(value) for value in {number.text: number.value for number in stated}.values())
-    exponent = min((found for found in exponents if found is not None), default=0)
     largest = max(
         _largest_of(stated),
         _total(needs),
         _total(supplies),
     )
     coarsest = _finest_that_fits(largest)
+    values = {number.text: number.value for number in stated}.values()
+    # a unit is at most 1: zeros at the end of whole numbers matter only where that does not fit
+    exponents = (decimal_exponent(value) for value in values if coarsest > 0 or value.denominator != 1)
+    exponent = min((found for found in exponents if found is not None), default=0)
     if exponent < coarsest:
         _refuse(stated, largest)
     exponent = max(min(exponent, 0), coarsest)

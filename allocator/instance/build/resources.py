@@ -38,6 +38,7 @@ _UNIT_OF_ROLE = {
     Role.POWER: Dimension.WATT,
     Role.OTHER: Dimension.PLAIN,
 }
+SHORT = 18  # digits of a number that needs no closer look
 _WORK_KEYS = frozenset({"rate", "parallel", "residence"})
 
 
@@ -92,8 +93,10 @@ class ResourceBook:
 
     def amount(self, name: str, text: str, location: Location) -> Fraction | None:
         """Base units in a text; None when it names no resource or has the wrong unit, which is then noted."""
-        if not self.check(name, location):
+        if name not in self._used and not self.check(name, location):
             return None
+        if len(text) <= SHORT and text.isascii() and text.isdigit():
+            return Fraction(int(text))  # a bare number is in base units
         return self.read(text, self._roles[name][1], location)
 
     def work(self, name: str, text: str, location: Location) -> Fraction | None:
@@ -159,7 +162,10 @@ class ResourceBook:
 
     def floor(self, name: str, value: Fraction) -> int:
         """Whole units that cover a value."""
-        return round_up(value, self._exponents[name])
+        exponent = self._exponents[name]
+        if not exponent and value.denominator == 1:
+            return value.numerator
+        return round_up(value, exponent)
 
     def ceiling(self, name: str, value: Fraction) -> int:
         """Whole units within a value."""

@@ -86,6 +86,8 @@ class Workloads:
     # ------------------------------------------------------------ demand
 
     def _read_modes(self, stated: WorkloadDocument, location: Location) -> list[_ModeParts]:
+        if not (stated.modes or stated.by_kind or stated.limits or stated.work or stated.slo):
+            return [_ModeParts(DEFAULT_MODE, ONE, self._requests(stated, location))]
         work = stated.work
         extra: dict[str, Any] = (work.model_extra or {}) if work else {}
         base = self._parts(stated.requests, stated.limits, extra, location)
@@ -110,6 +112,17 @@ class Workloads:
                 self._check_kind(kind, (*location, "modes", name, "by_kind", kind))
         self._enter(stated, modes, location)
         return modes
+
+    def _requests(self, stated: WorkloadDocument, location: Location) -> _Parts:
+        """Demand of a class that states requests alone, entered for the choice of units."""
+        requests: dict[str, Fraction] = {}
+        for name, text in stated.requests.items():
+            at: Location = (*location, "requests", name)
+            value = self._book.amount(name, text, at)
+            if value is not None:
+                requests[name] = value
+                self._book.need(name, value, stated.count, text, at)
+        return _Parts(requests, _EMPTY, _EMPTY, _EMPTY)
 
     def _demand(self, stated: DemandDocument | ModeDocument, location: Location) -> _Parts:
         return self._parts(stated.requests, stated.limits, stated.work, location)
@@ -224,7 +237,9 @@ class Workloads:
                 Mode(
                     mode.name,
                     self._whole(mode.default),
-                    MappingProxyType({kind: self._whole(parts) for kind, parts in mode.by_kind.items()}),
+                    MappingProxyType({kind: self._whole(parts) for kind, parts in mode.by_kind.items()})
+                    if mode.by_kind
+                    else EMPTY,
                     mode.quality,
                 )
                 for mode in modes
@@ -234,13 +249,16 @@ class Workloads:
             rate=(work.rate if work else None) or ZERO,
             parallel=work.parallel if work and work.parallel is not None else ONE,
             residence=work.residence if work else None,
-            slo=Slo(stated.slo.p99, stated.slo.critical) if stated.slo else Slo(),
+            slo=Slo(stated.slo.p99, stated.slo.critical) if stated.slo else _NO_SLO,
             cost=MappingProxyType(dict(stated.cost)) if stated.cost else EMPTY,
             move_cost=ONE if stated.move_cost is None else stated.move_cost,
             placement=_placement(stated),
         )
 
     def _whole(self, parts: _Parts) -> Demand:
+        if not parts.limits and not parts.work:
+            floor = self._book.floor
+            return Demand(MappingProxyType({name: floor(name, value) for name, value in parts.requests.items()}))
         compute = {name: value for name, value in parts.work.items() if self._book.role(name) is Role.COMPUTE}
         memory = {name: value for name, value in parts.work.items() if name not in compute}
         book = self._book
@@ -251,7 +269,10 @@ class Workloads:
         )
 
 
-_NOTHING = _Parts({}, {}, {}, {})
+_EMPTY: dict[Any, Any] = {}
+_NOTHING = _Parts(_EMPTY, _EMPTY, _EMPTY, _EMPTY)
+_NO_SLO = Slo()
+_ANYWHERE = Placement()
 
 
 def group_of(stated: WorkloadDocument) -> str:
@@ -262,7 +283,7 @@ def group_of(stated: WorkloadDocument) -> str:
 def _placement(stated: WorkloadDocument) -> Placement:
     placement = stated.placement
     if placement is None:
-        return Placement()
+        return _ANYWHERE
     require = {
         label: (values,) if isinstance(values, str) else tuple(values) for label, values in placement.require.items()
     }

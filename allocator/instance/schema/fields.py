@@ -14,6 +14,7 @@ from allocator.quantities import Dimension, QuantityError, parse_decimal, parse_
 from allocator.quantities.decimals import split_number
 
 _REMEMBERED = 65536
+_SHORT = 18  # digits of a number that needs no closer look
 
 __all__ = [
     "Amount",
@@ -91,6 +92,8 @@ def _check_amount(text: str) -> str:
 
 
 def _amount(value: object) -> str:
+    if isinstance(value, str) and len(value) <= _SHORT and value.isascii() and value.isdigit():
+        return value
     try:
         return _check_amount(_text(value))
     except QuantityError as error:

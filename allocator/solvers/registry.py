@@ -29,6 +29,12 @@ def _greedy() -> Method:
     return GreedyMethod()
 
 
+def _local_search() -> Method:
+    from allocator.solvers.heuristic.method import LocalSearchMethod
+
+    return LocalSearchMethod()
+
+
 def _uniform() -> Method:
     from allocator.solvers.heuristic.uniform import UniformMethod
 
@@ -41,8 +47,22 @@ def _adjust() -> Method:
     return AdjustMethod()
 
 
+def _lns() -> Method:
+    from allocator.solvers.decomposition.lns.method import LnsMethod
+
+    return LnsMethod()
+
+
 METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
-    {"milp": _milp, "cpsat": _cpsat, "greedy": _greedy, "uniform": _uniform, "adjust": _adjust}
+    {
+        "milp": _milp,
+        "cpsat": _cpsat,
+        "greedy": _greedy,
+        "uniform": _uniform,
+        "adjust": _adjust,
+        "local-search": _local_search,
+        "lns": _lns,
+    }
 )
 
 

@@ -1,0 +1,217 @@
+"""Whether one more item may stand on a node: every hard rule that one node decides. Whole plans: ``broken``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from allocator.solvers.heuristic.kernels.indices import (
+    BYTES,
+    CAPS,
+    COLUMNS,
+    FLAGS,
+    KINDS,
+    MOVED,
+    POOLS,
+    RESOURCES,
+    RULES,
+    SPLIT,
+    UNITS,
+    UNMET,
+    UNSPREAD,
+)
+from allocator.solvers.heuristic.kernels.jit import part
+from allocator.solvers.heuristic.kernels.layout import (
+    P_AREA,
+    P_AREA_START,
+    P_AT_MOST,
+    P_CAP,
+    P_CLOSED,
+    P_CURRENT,
+    P_CURRENT_OPTION,
+    P_ELIGIBLE,
+    P_END,
+    P_FIRST,
+    P_GANG_SLOT,
+    P_GROUP,
+    P_HOLDS,
+    P_KIND,
+    P_LEAF,
+    P_LIMIT,
+    P_MOST_MOVES,
+    P_NEED,
+    P_OWN,
+    P_PART,
+    P_PATH,
+    P_PATH_START,
+    P_POOL_LIMIT,
+    P_POOL_OF,
+    P_SIZES,
+    P_SLOT,
+    P_TALLY,
+    P_TALLY_OFFSET,
+    P_TALLY_START,
+    P_UNIT,
+    P_UNIT_GANG,
+    P_UNIT_ITEMS,
+    P_UNIT_SLOT,
+    P_UNIT_START,
+    S_COUNTS,
+    S_DRAWN,
+    S_HELD,
+    S_MEMBERS,
+    S_OPTION,
+    S_TOTALS,
+    S_USE,
+    S_WATTS,
+    S_WHERE,
+)
+from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, marks, marks2
+from allocator.solvers.heuristic.kernels.watts import draw_of
+
+if TYPE_CHECKING:
+    from allocator.solvers.heuristic.kernels.watts import draw_of
+from allocator.solvers.heuristic.kernels.tables import Table
+
+__all__ = ["broken", "fits", "roomy"]
+
+
+@part
+def roomy(problem: Table, state: Table, item: int, node: int, option: int) -> bool:
+    """A quick look at the node alone: False when the item cannot come even if others leave the domains above."""
+    p_eligible = marks2(problem, P_ELIGIBLE)
+    p_sizes = ints(problem, P_SIZES)
+    p_kind = ints(problem, P_KIND)
+    p_leaf = ints(problem, P_LEAF)
+    p_current = ints(problem, P_CURRENT)
+    p_need = ints2(problem, P_NEED)
+    p_limit = ints2(problem, P_LIMIT)
+    p_holds = marks(problem, P_HOLDS)
+    s_use = ints2(state, S_USE)
+    s_held = ints2(state, S_HELD)
+    if not p_eligible[option, node]:
+        return False
+    row = option * p_sizes[KINDS] + p_kind[node]
+    leaf = p_leaf[node]
+    home = p_current[item] == node
+    for c in range(p_sizes[COLUMNS]):
+        need = p_need[row, c]
+        if need > 0 and s_use[leaf, c] + s_held[leaf, c] + need > p_limit[leaf, c]:
+            if not (home and p_holds[c]):
+                return False
+    return True
+
+
+@part
+def fits(problem: Table, state: Table, item: int, node: int, option: int) -> bool:
+    """Whether an unplaced item may come to a node as things stand."""
+    p_sizes = ints(problem, P_SIZES)
+    p_eligible = marks2(problem, P_ELIGIBLE)
+    p_kind = ints(problem, P_KIND)
+    p_current = ints(problem, P_CURRENT)
+    p_area_start = ints(problem, P_AREA_START)
+    p_area = ints(problem, P_AREA)
+    p_closed = marks(problem, P_CLOSED)
+    p_first = ints(problem, P_FIRST)
+    p_end = ints(problem, P_END)
+    p_need = ints2(problem, P_NEED)
+    p_holds = marks(problem, P_HOLDS)
+    p_current_option = ints(problem, P_CURRENT_OPTION)
+    p_limit = ints2(problem, P_LIMIT)
+    p_leaf = ints(problem, P_LEAF)
+    p_pool_of = ints2(problem, P_POOL_OF)
+    p_own = ints2(problem, P_OWN)
+    p_pool_limit = ints2(problem, P_POOL_LIMIT)
+    p_path_start = ints(problem, P_PATH_START)
+    p_path = ints(problem, P_PATH)
+    p_cap = floats(problem, P_CAP)
+    p_group = ints(problem, P_GROUP)
+    p_tally_start = ints(problem, P_TALLY_START)
+    p_tally = ints(problem, P_TALLY)
+    p_slot = ints2(problem, P_SLOT)
+    p_part = ints(problem, P_PART)
+    p_tally_offset = ints(problem, P_TALLY_OFFSET)
+    p_at_most = ints(problem, P_AT_MOST)
+    p_unit = ints(problem, P_UNIT)
+    p_unit_gang = marks(problem, P_UNIT_GANG)
+    p_unit_slot = ints(problem, P_UNIT_SLOT)
+    p_gang_slot = ints2(problem, P_GANG_SLOT)
+    p_unit_start = ints(problem, P_UNIT_START)
+    p_unit_items = ints(problem, P_UNIT_ITEMS)
+    s_use = ints2(state, S_USE)
+    s_held = ints2(state, S_HELD)
+    s_drawn = ints2(state, S_DRAWN)
+    s_members = ints(state, S_MEMBERS)
+    s_watts = floats(state, S_WATTS)
+    s_counts = ints(state, S_COUNTS)
+    s_where = ints(state, S_WHERE)
+    s_option = ints(state, S_OPTION)
+    flags = p_sizes[FLAGS]
+    if not p_eligible[option, node]:
+        return False
+    kinds = p_sizes[KINDS]
+    kind = p_kind[node]
+    row = option * kinds + kind
+    origin = p_current[item]
+    home = origin == node
+    for q in range(p_area_start[node], p_area_start[node + 1]):
+        d = p_area[q]
+        if p_closed[d] and not (origin >= 0 and p_first[d] <= origin < p_end[d]):
+            return False
+        for c in range(p_sizes[COLUMNS]):
+            need = p_need[row, c]
+            if home and p_holds[c]:
+                need -= p_need[p_current_option[item] * kinds + kind, c]
+            if need > 0 and s_use[d, c] + s_held[d, c] + need > p_limit[d, c]:
+                return False
+    if flags & POOLS:
+        leaf = p_leaf[node]
+        for r in range(p_sizes[RESOURCES]):
+            d = p_pool_of[node, r]
+            need = p_need[row, r]
+            if home and p_holds[r]:
+                need -= p_need[p_current_option[item] * kinds + kind, r]
+            if d >= 0 and need > 0:
+                used = s_use[leaf, r] + s_held[leaf, r] - p_own[node, r]
+                more = max(0, used + need) - max(0, used)
+                if s_drawn[d, r] + more > p_pool_limit[d, r]:
+                    return False
+    if flags & CAPS:
+        drawn = draw_of(problem, node, row, 1 if s_members[node] == 0 else 0)
+        for q in range(p_path_start[node], p_path_start[node + 1]):
+            d = p_path[q]
+            if s_watts[d] + drawn > p_cap[d]:
+                return False
+    if flags & RULES and p_group[item] >= 0:
+        group = p_group[item]
+        for q in range(p_tally_start[group], p_tally_start[group + 1]):
+            t = p_tally[q]
+            place = p_slot[p_part[t], node]
+            if place >= 0 and s_counts[p_tally_offset[t] + place] >= p_at_most[t]:
+                return False
+    if flags & UNITS and p_unit[item] >= 0 and p_unit_gang[p_unit[item]]:
+        unit = p_unit[item]
+        rank = p_unit_slot[unit]
+        place = p_gang_slot[rank, node]
+        if place < 0:
+            return False
+        for q in range(p_unit_start[unit], p_unit_start[unit + 1]):
+            mate = p_unit_items[q]
+            other = s_where[mate]
+            if other >= 0 and (other == node or p_gang_slot[rank, other] != place or s_option[mate] != option):
+                return False
+    return True
+
+
+@part
+def broken(problem: Table, state: Table) -> int:
+    """How far the rules are broken that need the whole plan: spread, dependency, whole units, limits of moves."""
+    p_most_moves = ints(problem, P_MOST_MOVES)
+    s_totals = ints(state, S_TOTALS)
+    totals = s_totals
+    return (
+        totals[UNSPREAD]
+        + totals[UNMET]
+        + totals[SPLIT]
+        + max(0, totals[MOVED] - p_most_moves[0])
+        + max(0, totals[BYTES] - p_most_moves[1])
+    )

@@ -1,0 +1,484 @@
+"""Moves: each writes its elementary changes (item, node, option, sign) to ``state.steps`` and says how many.
+
+Owns what is tried. Must not know goals. Every item that moves leaves first, then all come; 0 changes: nothing to try.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from allocator.solvers.heuristic.kernels.chance import below, uniform
+from allocator.solvers.heuristic.kernels.fits import roomy
+from allocator.solvers.heuristic.kernels.indices import (
+    COLUMNS,
+    FLAGS,
+    ITEMS,
+    KINDS,
+    LEFT,
+    NODES,
+    PAIRS,
+    UNITS,
+)
+from allocator.solvers.heuristic.kernels.jit import part
+from allocator.solvers.heuristic.kernels.layout import (
+    NEARNESS,
+    P_ELIGIBLE,
+    P_END,
+    P_FIRST,
+    P_FIRST_OPTION,
+    P_GANG_SLOT,
+    P_KIND,
+    P_LEAF,
+    P_LIMIT,
+    P_NEED,
+    P_PAIR_ITEM,
+    P_PAIR_START,
+    P_PATH,
+    P_PATH_START,
+    P_SCALARS,
+    P_SIZES,
+    P_UNIT,
+    P_UNIT_GANG,
+    P_UNIT_ITEMS,
+    P_UNIT_RATE,
+    P_UNIT_SLOT,
+    P_UNIT_START,
+    P_WORKLOAD,
+    S_FIRST_ON,
+    S_HELD,
+    S_LEFT,
+    S_MEMBERS,
+    S_NEXT_ON,
+    S_OPTION,
+    S_RANDOM,
+    S_STEPS,
+    S_TOTALS,
+    S_USE,
+    S_WHERE,
+)
+from allocator.solvers.heuristic.kernels.state import LARGEST_MOVE
+from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, marks, marks2, words
+
+if TYPE_CHECKING:
+    from allocator.solvers.heuristic.kernels.tables import Table
+
+__all__ = [
+    "CHAIN",
+    "EVICT",
+    "EXCHANGE",
+    "INSERT",
+    "MAKE_ROOM",
+    "NUM_MOVES",
+    "REGROUP",
+    "SHIFT",
+    "SWAP",
+    "TEAM",
+    "propose",
+]
+
+SHIFT, SWAP, CHAIN, TEAM, MAKE_ROOM, INSERT, EVICT, EXCHANGE, REGROUP = range(9)
+NUM_MOVES = 9
+
+
+@part
+def step(state: Table, number: int, item: int, node: int, option: int, sign: int) -> int:
+    """Write one change."""
+    s_steps = ints2(state, S_STEPS)
+    s_steps[number, 0] = item
+    s_steps[number, 1] = node
+    s_steps[number, 2] = option
+    s_steps[number, 3] = sign
+    return number + 1
+
+
+@part
+def leave(state: Table, number: int, item: int) -> int:
+    """Write that an item leaves where it stands."""
+    s_where = ints(state, S_WHERE)
+    s_option = ints(state, S_OPTION)
+    return step(state, number, item, s_where[item], s_option[item], -1)
+
+
+@part
+def some_option(problem: Table, state: Table, item: int) -> int:
+    """The item's option, now and then another one."""
+    p_workload = ints(problem, P_WORKLOAD)
+    p_first_option = ints(problem, P_FIRST_OPTION)
+    s_random = words(state, S_RANDOM)
+    s_option = ints(state, S_OPTION)
+    w = p_workload[item]
+    first, number = p_first_option[w], p_first_option[w + 1] - p_first_option[w]
+    if number == 1 or uniform(s_random) < 0.7:
+        return s_option[item]
+    return first + below(s_random, number)
+
+
+@part
+def some_node(problem: Table, state: Table, item: int) -> int:
+    """A node: often near one that the item talks to, else any."""
+    p_sizes = ints(problem, P_SIZES)
+    p_scalars = floats(problem, P_SCALARS)
+    p_unit = ints(problem, P_UNIT)
+    p_unit_rate = floats(problem, P_UNIT_RATE)
+    p_unit_start = ints(problem, P_UNIT_START)
+    p_unit_items = ints(problem, P_UNIT_ITEMS)
+    p_pair_start = ints(problem, P_PAIR_START)
+    p_pair_item = ints(problem, P_PAIR_ITEM)
+    p_path_start = ints(problem, P_PATH_START)
+    p_path = ints(problem, P_PATH)
+    p_first = ints(problem, P_FIRST)
+    p_end = ints(problem, P_END)
+    s_random = words(state, S_RANDOM)
+    s_where = ints(state, S_WHERE)
+    flags = p_sizes[FLAGS]
+    near = -1
+    if flags & (UNITS | PAIRS) and uniform(s_random) < p_scalars[NEARNESS]:
+        unit = p_unit[item]
+        if unit >= 0 and p_unit_rate[unit] > 0.0:
+            first = p_unit_start[unit]
+            mate = p_unit_items[first + below(s_random, p_unit_start[unit + 1] - first)]
+            near = s_where[mate]
+        elif flags & PAIRS and p_pair_start[item + 1] > p_pair_start[item]:
+            first = p_pair_start[item]
+            near = s_where[p_pair_item[first + below(s_random, p_pair_start[item + 1] - first)]]
+    if near < 0:
+        return below(s_random, p_sizes[NODES])
+    # the node itself, or one in a domain around it
+    length = p_path_start[near + 1] - p_path_start[near]
+    height = 0
+    while height < length - 1 and uniform(s_random) < 0.4:
+        height += 1
+    d = p_path[p_path_start[near] + height]
+    return p_first[d] + below(s_random, p_end[d] - p_first[d])
+
+
+@part
+def some_on(state: Table, node: int, most: int) -> int:
+    """An item of a node, -1 where there is none: a few steps along its list."""
+    s_first_on = ints(state, S_FIRST_ON)
+    s_random = words(state, S_RANDOM)
+    s_next_on = ints(state, S_NEXT_ON)
+    item = s_first_on[node]
+    for _ in range(below(s_random, most)):
+        if item < 0 or s_next_on[item] < 0:
+            break
+        item = s_next_on[item]
+    return item
+
+
+@part
+def is_gang(problem: Table, item: int) -> bool:
+    """Whether the item belongs to a gang."""
+    p_unit = ints(problem, P_UNIT)
+    p_unit_gang = marks(problem, P_UNIT_GANG)
+    unit = p_unit[item]
+    return unit >= 0 and p_unit_gang[unit] == 1
+
+
+@part
+def seat_unit(problem: Table, state: Table, number: int, unit: int, near: int) -> int:
+    """Write where the items of a unit come: a gang on distinct nodes of the domain around ``near``, a team there."""
+    p_unit_start = ints(problem, P_UNIT_START)
+    p_unit_gang = marks(problem, P_UNIT_GANG)
+    p_unit_slot = ints(problem, P_UNIT_SLOT)
+    p_gang_slot = ints2(problem, P_GANG_SLOT)
+    p_sizes = ints(problem, P_SIZES)
+    p_unit_items = ints(problem, P_UNIT_ITEMS)
+    s_option = ints(state, S_OPTION)
+    first, end = p_unit_start[unit], p_unit_start[unit + 1]
+    if p_unit_gang[unit]:
+        rank = p_unit_slot[unit]
+        place = p_gang_slot[rank, near]
+        if place < 0:
+            return 0
+        low = near
+        while low > 0 and p_gang_slot[rank, low - 1] == place:
+            low -= 1
+        high = near + 1
+        while high < p_sizes[NODES] and p_gang_slot[rank, high] == place:
+            high += 1
+        if high - low < end - first:
+            return 0
+        option = some_option(problem, state, p_unit_items[first])
+        q, node = first, near
+        for _ in range(high - low):
+            item = p_unit_items[q]
+            if roomy(problem, state, item, node, option):
+                number = step(state, number, item, node, option, 1)
+                q += 1
+                if q == end:
+                    return number
+            node += 1
+            if node == high:
+                node = low
+        return 0
+    for q in range(first, end):
+        item = p_unit_items[q]
+        number = step(state, number, item, near, s_option[item], 1)
+    return number
+
+
+@part
+def scatter_unit(problem: Table, state: Table, number: int, unit: int, near: int) -> int:
+    """Write where the items of a team come: each somewhere in a domain around ``near``."""
+    p_unit_start = ints(problem, P_UNIT_START)
+    p_path_start = ints(problem, P_PATH_START)
+    p_path = ints(problem, P_PATH)
+    p_first = ints(problem, P_FIRST)
+    p_end = ints(problem, P_END)
+    p_unit_items = ints(problem, P_UNIT_ITEMS)
+    s_random = words(state, S_RANDOM)
+    s_option = ints(state, S_OPTION)
+    first, end = p_unit_start[unit], p_unit_start[unit + 1]
+    length = p_path_start[near + 1] - p_path_start[near]
+    height = min(length - 1, 1 + below(s_random, 2))
+    d = p_path[p_path_start[near] + height]
+    low, wide = p_first[d], p_end[d] - p_first[d]
+    start = below(s_random, wide)
+    for q in range(first, end):
+        item = p_unit_items[q]
+        found = -1
+        for tried in range(min(wide, 6)):
+            node = low + (start + tried) % wide
+            if roomy(problem, state, item, node, s_option[item]):
+                found = node
+                break
+        if found < 0:
+            return 0
+        if uniform(s_random) < 0.3:
+            start = (start + 1) % wide
+        number = step(state, number, item, found, s_option[item], 1)
+    return number
+
+
+@part
+def leave_unit(problem: Table, state: Table, number: int, unit: int) -> int:
+    """Write that the standing items of a unit leave."""
+    p_unit_start = ints(problem, P_UNIT_START)
+    p_unit_items = ints(problem, P_UNIT_ITEMS)
+    s_where = ints(state, S_WHERE)
+    for q in range(p_unit_start[unit], p_unit_start[unit + 1]):
+        item = p_unit_items[q]
+        if s_where[item] >= 0:
+            number = leave(state, number, item)
+    return number
+
+
+@part
+def make_room(problem: Table, state: Table, item: int, node: int, option: int, number: int) -> int:
+    """Write that items of a node leave until another one has room there; each goes to a random node with room."""
+    p_sizes = ints(problem, P_SIZES)
+    p_kind = ints(problem, P_KIND)
+    p_leaf = ints(problem, P_LEAF)
+    p_need = ints2(problem, P_NEED)
+    p_limit = ints2(problem, P_LIMIT)
+    p_unit = ints(problem, P_UNIT)
+    s_steps = ints2(state, S_STEPS)
+    s_option = ints(state, S_OPTION)
+    s_use = ints2(state, S_USE)
+    s_held = ints2(state, S_HELD)
+    s_next_on = ints(state, S_NEXT_ON)
+    row = option * p_sizes[KINDS] + p_kind[node]
+    leaf = p_leaf[node]
+    most = 8
+    victim = some_on(state, node, 64)
+    begin = number
+    freed = 0
+    # who leaves is taken in list order from a random place on; who does not help is passed over
+    for _ in range(3 * most):
+        if victim < 0 or freed == most:
+            break
+        short = False
+        helps = False
+        for c in range(p_sizes[COLUMNS]):
+            need = p_need[row, c]
+            if need > 0:
+                gone = 0
+                for q in range(begin, number):
+                    other = s_steps[q, 0]
+                    gone += p_need[s_option[other] * p_sizes[KINDS] + p_kind[node], c]
+                over = s_use[leaf, c] + s_held[leaf, c] + need - gone - p_limit[leaf, c]
+                if over > 0:
+                    short = True
+                    if p_need[s_option[victim] * p_sizes[KINDS] + p_kind[node], c] > 0:
+                        helps = True
+        if not short:
+            break
+        if helps and victim != item and p_unit[victim] < 0:
+            number = leave(state, number, victim)
+            freed += 1
+        victim = s_next_on[victim]
+    return number
+
+
+@part
+def propose(problem: Table, state: Table, move: int) -> int:
+    """Write the changes of a random move of a kind; 0 when there is nothing to try."""
+    p_sizes = ints(problem, P_SIZES)
+    p_unit = ints(problem, P_UNIT)
+    p_unit_gang = marks(problem, P_UNIT_GANG)
+    p_unit_start = ints(problem, P_UNIT_START)
+    p_scalars = floats(problem, P_SCALARS)
+    p_eligible = marks2(problem, P_ELIGIBLE)
+    p_unit_items = ints(problem, P_UNIT_ITEMS)
+    p_workload = ints(problem, P_WORKLOAD)
+    s_random = words(state, S_RANDOM)
+    s_where = ints(state, S_WHERE)
+    s_totals = ints(state, S_TOTALS)
+    s_left = ints(state, S_LEFT)
+    s_option = ints(state, S_OPTION)
+    s_steps = ints2(state, S_STEPS)
+    s_members = ints(state, S_MEMBERS)
+    s_first_on = ints(state, S_FIRST_ON)
+    s_next_on = ints(state, S_NEXT_ON)
+    random = s_random
+    num_items, num_nodes = p_sizes[ITEMS], p_sizes[NODES]
+    item = below(random, num_items)
+    here = s_where[item]
+    if move == INSERT:
+        if s_totals[LEFT] == 0:
+            return 0
+        item = s_left[below(random, s_totals[LEFT])]
+        unit = p_unit[item]
+        if unit >= 0:
+            near = some_node(problem, state, item)
+            number = leave_unit(problem, state, 0, unit)
+            if p_unit_gang[unit] or uniform(random) < 0.5:
+                return seat_unit(problem, state, number, unit, near)
+            return scatter_unit(problem, state, number, unit, near)
+        option = some_option(problem, state, item)
+        for _ in range(8):
+            node = some_node(problem, state, item)
+            if roomy(problem, state, item, node, option):
+                return step(state, 0, item, node, option, 1)
+        return 0
+    if move == EVICT:  # somebody unplaced takes the place of somebody placed
+        if s_totals[LEFT] == 0 or here < 0:
+            return 0
+        new = s_left[below(random, s_totals[LEFT])]
+        unit, new_unit = p_unit[item], p_unit[new]
+        number = leave(state, 0, item) if unit < 0 else leave_unit(problem, state, 0, unit)
+        if number > LARGEST_MOVE // 4:
+            return 0
+        if new_unit < 0:
+            return step(state, number, new, here, some_option(problem, state, new), 1)
+        if new_unit == unit or p_unit_start[new_unit + 1] - p_unit_start[new_unit] > LARGEST_MOVE // 4:
+            return 0
+        number = leave_unit(problem, state, number, new_unit)
+        return seat_unit(problem, state, number, new_unit, here)
+    if here < 0:
+        return 0
+    if move == SHIFT:
+        option = some_option(problem, state, item)
+        for _ in range(4):
+            node = some_node(problem, state, item)
+            if (node != here or option != s_option[item]) and (
+                node == here or roomy(problem, state, item, node, option)
+            ):
+                return step(state, leave(state, 0, item), item, node, option, 1)
+        return 0
+    if move == SWAP:
+        if uniform(random) < p_scalars[NEARNESS]:
+            near = some_node(problem, state, item)
+            other = some_on(state, near, 128)
+            if other < 0:
+                return 0
+        else:
+            other = below(random, num_items)
+        there = s_where[other]
+        if there < 0 or there == here:
+            return 0
+        a, b = s_option[item], s_option[other]
+        if not (p_eligible[a, there] and p_eligible[b, here]):
+            return 0
+        number = leave(state, leave(state, 0, item), other)
+        return step(state, step(state, number, item, there, a, 1), other, here, b, 1)
+    if move == CHAIN:
+        other = below(random, num_items)
+        there = s_where[other]
+        if there < 0 or there == here or not p_eligible[s_option[item], there]:
+            return 0
+        node = -1
+        for _ in range(4):
+            node = some_node(problem, state, other)
+            if node != there and node != here and roomy(problem, state, other, node, s_option[other]):
+                break
+            node = -1
+        if node < 0:
+            return 0
+        number = leave(state, leave(state, 0, item), other)
+        number = step(state, number, item, there, s_option[item], 1)
+        return step(state, number, other, node, s_option[other], 1)
+    if move == TEAM:
+        unit = p_unit[item]
+        if unit < 0 or p_unit_start[unit + 1] - p_unit_start[unit] > LARGEST_MOVE // 4:
+            return 0
+        near = some_node(problem, state, item)
+        number = leave_unit(problem, state, 0, unit)
+        if p_unit_gang[unit] or uniform(random) < 0.6:
+            return seat_unit(problem, state, number, unit, near)
+        return scatter_unit(problem, state, number, unit, near)
+    if move == MAKE_ROOM:
+        node = some_node(problem, state, item)
+        option = s_option[item]
+        if node == here or not p_eligible[option, node] or is_gang(problem, item):
+            return 0
+        number = make_room(problem, state, item, node, option, 0)
+        out = number
+        if out == 0:
+            return 0
+        number = leave(state, number, item)
+        number = step(state, number, item, node, option, 1)
+        for q in range(out):
+            victim = s_steps[q, 0]
+            found = -1
+            for tried in range(6):
+                target = here if tried == 0 else below(random, num_nodes)
+                if target != node and (target == here or roomy(problem, state, victim, target, s_option[victim])):
+                    found = target
+                    break
+            if found < 0:
+                return 0
+            number = step(state, number, victim, found, s_option[victim], 1)
+        return number
+    if move == EXCHANGE:  # two nodes exchange all they hold
+        node = below(random, num_nodes)
+        if node == here or s_members[node] + s_members[here] > LARGEST_MOVE // 2:
+            return 0
+        number = 0
+        for side in range(2):
+            one = s_first_on[here if side == 0 else node]
+            while one >= 0:
+                number = leave(state, number, one)
+                one = s_next_on[one]
+        out = number
+        for q in range(out):
+            one = s_steps[q, 0]
+            number = step(state, number, one, node if s_where[one] == here else here, s_option[one], 1)
+        return number
+    if move == REGROUP:  # a team gathers on a node of one of its members, others of that node take the places left
+        unit = p_unit[item]
+        if unit < 0 or p_unit_gang[unit]:
+            return 0
+        number = 0
+        other = s_first_on[here]
+        for q in range(p_unit_start[unit], p_unit_start[unit + 1]):
+            mate = p_unit_items[q]
+            away = s_where[mate]
+            if away < 0 or away == here:
+                continue
+            while other >= 0 and (p_unit[other] == unit or p_workload[other] != p_workload[mate]):
+                other = s_next_on[other]
+            if other < 0:
+                break
+            number = leave(state, leave(state, number, mate), other)
+            other = s_next_on[other]
+            if number >= LARGEST_MOVE // 4:
+                break
+        out = number
+        for q in range(0, out, 2):
+            mate, other = s_steps[q, 0], s_steps[q + 1, 0]
+            number = step(state, number, mate, here, s_option[mate], 1)
+            number = step(state, number, other, s_where[mate], s_option[other], 1)
+        return number
+    return 0

@@ -1,0 +1,118 @@
+"""The walk: random moves, kept or taken back by the Metropolis rule (Kirkpatrick, Gelatt and Vecchi 1983).
+
+Owns acceptance. Earlier levels stay within their caps; rules of the whole plan never get worse.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from allocator.solvers.heuristic.kernels.chance import uniform
+from allocator.solvers.heuristic.kernels.change import change
+from allocator.solvers.heuristic.kernels.fits import broken, fits
+from allocator.solvers.heuristic.kernels.jit import kernel
+from allocator.solvers.heuristic.kernels.layout import S_RANDOM, S_SAVED, S_STEPS, S_VALUES
+from allocator.solvers.heuristic.kernels.moves import propose
+from allocator.solvers.heuristic.kernels.tables import floats, ints2, words
+
+if TYPE_CHECKING:
+    from allocator.solvers.heuristic.kernels.tables import Table
+
+__all__ = ["put_all", "walk"]
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+
+
+@kernel
+def walk(
+    problem: Table,
+    state: Table,
+    level: int,
+    caps: Float,
+    heat: float,
+    cooling: float,
+    rounds: int,
+    mix: Float,
+    counts: Int,
+    sample: Float,
+) -> None:
+    """Try ``rounds`` moves at a falling temperature.
+
+    Parameters
+    ----------
+    level : the level to minimise. caps : float64[L + 1], most that earlier levels may be.
+    heat, cooling : temperature of the first move, factor per move.
+    mix : float64[NUM_MOVES], cumulated probabilities of the moves.
+    counts : int64[4, NUM_MOVES], added to: tried, fitting, taken, improving.
+    sample : float64[.], number of worsenings met among fitting moves, then the latest of them, round about.
+    """
+    s_values = floats(state, S_VALUES)
+    s_saved = floats(state, S_SAVED)
+    s_steps = ints2(state, S_STEPS)
+    s_random = words(state, S_RANDOM)
+    values, saved, steps = s_values, s_saved, s_steps
+    num_levels = len(values)
+    for _ in range(rounds):
+        heat *= cooling
+        dice = uniform(s_random)
+        move = 0
+        while mix[move] <= dice:
+            move += 1
+        number = propose(problem, state, move)
+        counts[0, move] += 1
+        if number == 0:
+            continue
+        for v in range(num_levels):
+            saved[v] = values[v]
+        law = broken(problem, state)
+        i, forth = 0, 1
+        taken = False
+        while i >= 0:
+            if forth == 1:
+                if i == number:
+                    counts[1, move] += 1
+                    ok = broken(problem, state) <= law
+                    for v in range(level):
+                        if values[v] > caps[v]:
+                            ok = False
+                    worse = values[level] - saved[level]
+                    if ok and worse > 0.0:
+                        met = int(sample[0])
+                        sample[1 + met % (len(sample) - 1)] = worse
+                        sample[0] += 1.0
+                        ok = worse < 30.0 * heat and uniform(s_random) < exp(-worse / heat)
+                    if ok:
+                        taken = True
+                        counts[2, move] += 1
+                        if worse < 0.0:
+                            counts[3, move] += 1
+                        break
+                    forth = -1
+                    i -= 1
+                    continue
+                if steps[i, 3] > 0 and not fits(problem, state, steps[i, 0], steps[i, 1], steps[i, 2]):
+                    forth = -1
+                    i -= 1
+                    continue
+            change(problem, state, steps[i, 0], steps[i, 1], steps[i, 2], steps[i, 3] * forth)
+            i += forth
+        if not taken:
+            for v in range(num_levels):
+                values[v] = saved[v]
+
+
+@kernel
+def put_all(problem: Table, state: Table, where: Int, option: Int, forced: bool) -> int:
+    """Place items of an empty state as told (-1: not); without ``forced`` only while they fit. How many stand."""
+    number = 0
+    for item in range(len(where)):
+        node = where[item]
+        if node >= 0 and (forced or fits(problem, state, item, node, option[item])):
+            change(problem, state, item, node, option[item], 1)
+            number += 1
+    return number

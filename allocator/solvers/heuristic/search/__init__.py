@@ -1,0 +1,1 @@
+"""Search by compiled moves: independent walks that cool, level by level."""

@@ -1,0 +1,33 @@
+"""Temperatures of a cooling walk, from the worsenings that it meets. Pure arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["heat_for", "heat_range"]
+
+Float = npt.NDArray[np.float64]
+
+FIRST_TAKEN = 0.03  # part of the worsening moves that is taken at the start
+LAST_TAKEN = 1e-5  # and at the end
+
+
+def heat_for(worsenings: Float, taken: float) -> float:
+    """Temperature at which that part of the worsenings is taken on average; 0 without worsenings."""
+    if not len(worsenings):
+        return 0.0
+    low, high = 1e-12 * float(worsenings.max()), 1e3 * float(worsenings.max())
+    for _ in range(80):
+        middle = (low * high) ** 0.5
+        if float(np.exp(-worsenings / middle).mean()) < taken:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def heat_range(worsenings: Float, first: float = FIRST_TAKEN) -> tuple[float, float]:
+    """First and last temperature of a cooling walk."""
+    start = heat_for(worsenings, first)
+    return start, min(start, heat_for(worsenings, LAST_TAKEN))

@@ -1,0 +1,358 @@
+"""A search from start to end: a first placement, then every level of the model in turn, walks side by side.
+
+Owns the order of phases and the clock. Must not know moves or goals beyond their internal levels.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from allocator.compiled.entities import Compiled
+from allocator.model.families import GoalId
+from allocator.solvers.base import Assignment
+from allocator.solvers.budget import Budget
+from allocator.solvers.evaluation.goals import level_values
+from allocator.solvers.heuristic.kernels import indices as at
+from allocator.solvers.heuristic.kernels.build import build_problem, refuse_rules
+from allocator.solvers.heuristic.kernels.items import Items, counts_of, items_of, positions_of
+from allocator.solvers.heuristic.kernels.problem import Problem, tabled
+from allocator.solvers.heuristic.search.heat import heat_range
+from allocator.solvers.heuristic.search.mixes import mix_of
+from allocator.solvers.heuristic.search.peaks import Threshold
+from allocator.solvers.heuristic.search.walker import Walker
+from allocator.solvers.recorder import Recorder
+from allocator.solvers.shares.optimum import optimal_shares
+
+__all__ = ["Found", "Search"]
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+LOOKS = 12  # nodes looked at for each item of a first placement
+CHUNK_SECONDS = 0.04
+FIRST_SHARE = 0.5  # of the time, at most, until everybody who must stands
+DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
+EXCHANGES = 20  # times that walks compare notes in a level
+MOVES_PER_ITEM = 400  # of a search that has neither a time limit nor a number of iterations
+FEW_MOVES, MANY_MOVES = 300_000, 60_000_000
+PROBES = 20_000  # moves that measure the worsenings of a level
+CHECK_SHARE = 3.0  # times the seconds of an exact evaluation that the end of a run takes
+REPORT_SECONDS = 0.5
+NEAR = 1e-9
+
+SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.BALANCE, GoalId.OVERLOAD, GoalId.P99})
+
+
+@dataclass(frozen=True)
+class Found:
+    """``assignment`` with best shares and its exact level values; ``moves`` tried in all, ``complete``: levels ended."""
+
+    assignment: Assignment
+    values: tuple[Fraction, ...]
+
+
+@dataclass
+class _Clock:
+    """Progress of a level, by time or by moves."""
+
+    budget: Budget
+    end: float  # seconds of the budget's clock
+    moves: int | None  # moves a walk may try, None: time rules
+    begun: float = 0.0
+    done: int = 0
+
+    def __post_init__(self) -> None:
+        self.begun = self.budget.elapsed()
+
+    def progress(self) -> float:
+        """Part of the level that is over."""
+        if self.moves is not None:
+            part = self.done / max(1, self.moves)
+            return 1.0 if self.budget.exhausted else min(1.0, part)
+        if self.budget.exhausted:
+            return 1.0
+        return min(1.0, (self.budget.elapsed() - self.begun) / max(1e-9, self.end - self.begun))
+
+
+@dataclass
+class Search:
+    """One run of the search over an instance. ``improved`` is told of every better exact plan."""
+
+    compiled: Compiled
+    budget: Budget
+    recorder: Recorder
+    seed: int
+    threads: int
+    improved: Callable[[Found], None] | None = None
+    best: Found | None = None
+    tried: int = 0
+    items: Items = field(init=False)
+    problem: Problem = field(init=False)
+    walkers: list[Walker] = field(init=False)
+
+    def __post_init__(self) -> None:
+        refuse_rules(self.compiled)
+        self.items = items_of(self.compiled)
+        self.problem = build_problem(self.compiled, self.items)
+        self._table = tabled(self.problem)
+        self.walkers = [self._walker(0)]
+        self._evaluation_seconds = 0.0
+        self._reported = 0.0
+        self._threshold = self._peaks()
+        self._moves = self._number_of_moves()
+
+    def run(self, start: Assignment | None) -> Found | None:
+        """Search; the best plan found or given, None when not everybody stands who must."""
+        if start is not None:
+            self._keep(start)
+        self._first_placement(start)
+        levels = list(range(1, len(self.compiled.model.levels) + 1))
+        if self.walkers[0].values[0] > NEAR:
+            self._everybody()
+        if self.walkers[0].values[0] > NEAR or not len(self.items.block):
+            return self.best if len(self.items.block) else self._keep_placement()
+        self._keep_placement()
+        self._spread_walkers()
+        caps = np.full(len(levels) + 1, np.inf)
+        caps[0] = NEAR
+        for position, level in enumerate(levels):
+            if self.budget.exhausted:
+                break
+            self.recorder.phase("searching", level=level - 1)
+            if not self._is_ideal(level):
+                self._level(level, caps, 1.0 / (len(levels) - position))
+                self._gather(level)
+                self._keep_placement()
+            value = float(self.walkers[0].values[level])
+            slack = float(self.compiled.model.levels[level - 1].slack.allowance(Fraction(value)))
+            caps[level] = value + slack + NEAR * max(1.0, abs(value))
+        return self.best
+
+    # ---- phases
+
+    def _walker(self, number: int) -> Walker:
+        return Walker(self.problem, self._table.table, self.items, self.seed * 1009 + number + 1)
+
+    def _first_placement(self, start: Assignment | None) -> None:
+        """The start, or where things run now, then everybody else by construction."""
+        walker = self.walkers[0]
+        if start is not None:
+            where, option = positions_of(self.compiled, self.items, start.counts)
+            walker.put(where, option, forced=True)
+        elif (self.problem.current >= 0).any():
+            walker.put(self.problem.current, np.maximum(0, self.problem.current_option), forced=True)
+        if walker.num_left:
+            self.recorder.phase("placing")
+            self.construct(walker)
+
+    def construct(self, walker: Walker) -> None:
+        """Place who is left: teams by traffic, then large items first."""
+        workload = self.problem.workload
+        number = np.diff(self.problem.first_option)[workload]
+        goals = set(self.compiled.model.goal_ids)
+        walker.construct(self._order(), number.astype(np.int64), LOOKS, tight=not goals & SPREADING, cursor=0)
+
+    def _order(self) -> Int:
+        problem = self.problem
+        kinds = int(problem.sizes[at.KINDS])
+        rows = problem.first_option[problem.workload] * kinds
+        total = np.where(problem.limit < 2**60, problem.limit, 0)[problem.leaf].sum(axis=0)
+        width = int(problem.sizes[at.RESOURCES])
+        part = problem.need[:, :width] / np.maximum(1, total[:width])
+        size = part.max(axis=1, initial=0.0)[rows] if len(rows) else np.zeros(0)
+        talk = np.zeros(len(rows))
+        placed_whole = problem.unit >= 0
+        if placed_whole.any():
+            sizes = np.diff(problem.unit_start)
+            heavy = (problem.unit_rate + 1e-9) * sizes * sizes
+            talk[placed_whole] = heavy[problem.unit[placed_whole]]
+        partners = np.diff(problem.pair_start)
+        value = problem.value[problem.workload]
+        return np.lexsort((np.arange(len(rows)), -value, -size, -(partners > 0), -talk)).astype(np.int64)
+
+    def _everybody(self) -> None:
+        """Find room for those who must stand and do not."""
+        self.recorder.phase("making room")
+        clock = self._clock(FIRST_SHARE)
+        caps = np.full(len(self.problem.level_of), np.inf)
+        self._cool(0, caps, clock, until=NEAR)
+
+    def _spread_walkers(self) -> None:
+        """One walk a thread, all from the first one's place."""
+        while len(self.walkers) < self.threads:
+            walker = self._walker(len(self.walkers))
+            walker.adopt(self.walkers[0])
+            self.walkers.append(walker)
+
+    def _level(self, level: int, caps: Float, share: float) -> None:
+        clock = self._clock(share)
+        if self._threshold is not None and level == int(self.problem.soft_level[self._threshold.columns[0]]):
+            self._threshold.follow(self.walkers)
+        self._cool(level, caps, clock)
+
+    def _clock(self, share: float) -> _Clock:
+        left = self.budget.remaining()
+        if self._moves is not None:
+            moves = int((self._moves - self.tried) * share) // len(self.walkers)
+            return _Clock(self.budget, np.inf, max(1, moves))
+        usable = max(0.0, left - CHECK_SHARE * self._evaluation_seconds)
+        return _Clock(self.budget, self.budget.elapsed() + usable * share, None)
+
+    def _cool(self, level: int, caps: Float, clock: _Clock, until: float = -np.inf) -> None:
+        """Descend, measure the worsenings, then cool. Ends with every walk at its best place of this level."""
+        best = [self._place(walker, level) for walker in self.walkers]
+        rounds = 2000
+        heats: tuple[float, float] | None = None
+        exchanged = 0
+        with ThreadPoolExecutor(len(self.walkers)) as pool:
+            while (progress := clock.progress()) < 1.0 and min(place.value for place in best) > until:
+                heat = 0.0
+                if progress > DESCENT_SHARE:
+                    if heats is None:
+                        heats = heat_range(np.concatenate([walker.sampled() for walker in self.walkers]))
+                    if heats[0] > 0:
+                        heat = heats[0] * (heats[1] / heats[0]) ** progress
+                if clock.moves is not None:
+                    rounds = max(1, min(rounds, clock.moves - clock.done))
+                began = time.perf_counter()
+                self._steps(pool, level, caps, max(heat, 1e-300), rounds)
+                seconds = time.perf_counter() - began
+                clock.done += rounds
+                self.tried += rounds * len(self.walkers)
+                if clock.moves is None:
+                    rounds = int(np.clip(rounds * CHUNK_SECONDS / max(seconds, 1e-4), 200, 10_000_000))
+                for index, walker in enumerate(self.walkers):
+                    if walker.values[level] < best[index].value - NEAR * max(1.0, abs(best[index].value)):
+                        best[index] = self._place(walker, level)
+                        self._report(level, best[index].value)
+                if self._threshold is not None and min(place.value for place in best) <= NEAR:
+                    for walker, place in zip(self.walkers, best, strict=True):
+                        self._return(walker, place)
+                    self._threshold.follow(self.walkers)
+                    best = [self._place(walker, level) for walker in self.walkers]
+                if progress * EXCHANGES >= exchanged + 1:
+                    exchanged = int(progress * EXCHANGES)
+                    self._exchange(level)
+        for walker, place in zip(self.walkers, best, strict=True):
+            if walker.values[level] > place.value:
+                self._return(walker, place)
+
+    def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heat: float, rounds: int) -> None:
+        mixes = [mix_of(self.problem, left=bool(walker.state.totals[at.LEFT])) for walker in self.walkers]
+        if len(self.walkers) == 1:
+            self.walkers[0].walk(level, caps, heat, 1.0, rounds, mixes[0])
+            return
+        jobs = [
+            pool.submit(walker.walk, level, caps, heat, 1.0, rounds, mix)
+            for walker, mix in zip(self.walkers, mixes, strict=True)
+        ]
+        for job in jobs:
+            job.result()
+
+    def _exchange(self, level: int) -> None:
+        """The worst walk goes on from where the best one is."""
+        order = sorted(self.walkers, key=lambda walker: float(walker.values[level]))
+        if len(order) > 1 and order[-1].values[level] > order[0].values[level]:
+            order[-1].adopt(order[0])
+
+    def _gather(self, level: int) -> None:
+        """All walks to the place of the best one."""
+        first = min(self.walkers, key=lambda walker: tuple(walker.values[1 : level + 1]))
+        for walker in self.walkers:
+            if walker is not first:
+                walker.adopt(first)
+
+    # ---- places
+
+    def _place(self, walker: Walker, level: int) -> _Place:
+        return _Place(float(walker.values[level]), walker.state.where.copy(), walker.state.option.copy())
+
+    def _return(self, walker: Walker, place: _Place) -> None:
+        fresh = self._walker(0)
+        fresh.put(place.where, place.option, forced=True)
+        walker.adopt(fresh)
+
+    def _is_ideal(self, level: int) -> bool:
+        """Whether a level cannot get better, as far as the search can see."""
+        goals = {goal.id for goal in self.compiled.model.levels[level - 1].goals}
+        value = float(self.walkers[0].values[level])
+        if goals == {GoalId.PLACED}:
+            return not self.walkers[0].state.totals[at.LEFT]
+        if goals <= {GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.TRAFFIC, GoalId.MOVES, GoalId.OVERLOAD, GoalId.BALANCE}:
+            return value <= NEAR
+        return not goals
+
+    def _keep_placement(self) -> Found | None:
+        """Best shares and exact values of where the first walk stands; kept if better than all before."""
+        began = time.perf_counter()
+        state = self.walkers[0].state
+        counts = counts_of(self.items, state.where, state.option, self.compiled.num_nodes)
+        plan = optimal_shares(self.compiled, counts)
+        if plan is not None:
+            self._keep(plan.assignment)
+        self._evaluation_seconds = max(self._evaluation_seconds, time.perf_counter() - began)
+        return self.best
+
+    def _keep(self, assignment: Assignment) -> None:
+        values = level_values(self.compiled, assignment)
+        if self.best is None or self._ahead(values, self.best.values):
+            self.best = Found(assignment, values)
+            self.recorder.incumbent(0, float(values[0]) if values else 0.0)
+            if self.improved is not None:
+                self.improved(self.best)
+
+    def _ahead(self, first: Sequence[Fraction], second: Sequence[Fraction]) -> bool:
+        """Whether the first values are better, a level counting only beyond its slack."""
+        for level, a, b in zip(self.compiled.model.levels, first, second, strict=True):
+            gain = b - a if level.sense == "min" else a - b
+            if gain > level.slack.allowance(b) or gain < -level.slack.allowance(b):
+                return gain > 0
+            if gain and not level.slack.value:
+                return gain > 0
+        return False
+
+    def _report(self, level: int, value: float) -> None:
+        now = self.budget.elapsed()
+        if level == 0 or now - self._reported < REPORT_SECONDS:
+            return
+        self._reported = now
+        exact = {GoalId.TRAFFIC, GoalId.COST, GoalId.OVERLOAD, GoalId.BALANCE, GoalId.MOVES, GoalId.NODES}
+        stated = self.compiled.model.levels[level - 1]
+        if {goal.id for goal in stated.goals} <= exact | {GoalId.POWER, GoalId.CONGESTION}:
+            self.recorder.incumbent(level - 1, value)
+
+    def _peaks(self) -> Threshold | None:
+        for index, level in enumerate(self.compiled.model.levels):
+            for goal in level.goals:
+                if goal.id is GoalId.PEAK:
+                    columns = [
+                        c
+                        for c in range(len(self.compiled.resources), int(self.problem.sizes[at.COLUMNS]))
+                        if self.problem.soft_level[c] == index + 1
+                    ]
+                    return Threshold(self.problem, columns, float(goal.weight)) if columns else None
+        return None
+
+    def _number_of_moves(self) -> int | None:
+        if self.budget.limits.iterations is not None:
+            return self.budget.limits.iterations
+        if self.budget.limits.seconds is not None:
+            return None
+        number = MOVES_PER_ITEM * len(self.items.block)
+        return int(np.clip(number, FEW_MOVES, MANY_MOVES)) * max(1, len(self.compiled.model.levels))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where everybody stood, and the level's value there."""
+
+    value: float
+    where: Int
+    option: Int

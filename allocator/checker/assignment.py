@@ -26,7 +26,7 @@ def assignment(situation: Situation) -> Iterator[Violation]:
                 message = f"{missing} of {workload.count} members are not placed; the model has no goal placed"
                 yield Violation(Family.ASSIGNMENT, workload.name, message)
     for team in situation.flows.teams:
-        placed = sum(standing.node_of(*member) != NOWHERE for member in team.members)
-        if 0 < placed < len(team.members):
-            message = f"{placed} of {len(team.members)} members of the team are placed: must be all or none"
+        missing = team.nodes(standing.nodes_of).count(NOWHERE)
+        if 0 < missing < team.size:
+            message = f"{team.size - missing} of {team.size} members of the team are placed: must be all or none"
             yield Violation(Family.ASSIGNMENT, team.key[0], message)

@@ -93,8 +93,8 @@ def _outcomes(situation: Situation) -> Iterator[ClassOutcome]:
     instance = situation.instance
     moved = Counter(move.workload for move in situation.moved)
     slowest: dict[int, list[Fraction | None]] = {}
-    for response in situation.responses:
-        slowest.setdefault(response.workload, []).append(response.p99)
+    for alike in situation.responses:
+        slowest.setdefault(alike[0].server.workload.index, []).append(alike[0].p99)
     for workload, rate in zip(instance.workloads, situation.class_rates, strict=True):
         offers = workload.rate > 0
         finite = [p99 for p99 in slowest.get(workload.index, ()) if p99 is not None]

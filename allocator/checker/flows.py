@@ -1,10 +1,11 @@
-"""The flows of an instance one by one, and what a plan grants them. Owns their names; knows no topology."""
+"""The flows of an instance, and what a plan grants them. Owns their names; knows no topology."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from numbers import Rational
 
 from allocator.instance.entities import Instance
@@ -13,28 +14,31 @@ from allocator.plan.entities import Plan, flow_endpoint
 from allocator.plan.evaluation import Violation
 from allocator.plan.numbers import shown
 
-__all__ = ["Flows", "GroupFlow", "PairFlow", "TeamFlow", "flows_of", "grants_of"]
+__all__ = ["Flows", "GroupFlow", "Pair", "TeamFlow", "flows_of", "grants_of"]
 
 Key = tuple[str, str]
+Pair = tuple[int, int, int, int]
+"""From a member to a member: workload, number, workload, number."""
 
 
 @dataclass(frozen=True, slots=True)
 class TeamFlow:
-    """All-to-all traffic of one team: ``rate`` bit/s for each ordered pair of ``members`` (workload, number)."""
+    """All-to-all traffic of one team: ``rate`` bit/s for each ordered pair of its members.
+
+    ``parts``: (workload, number of the first member, how many) of each class in the team.
+    """
 
     key: Key
-    members: tuple[tuple[int, int], ...]
+    parts: tuple[tuple[int, int, int], ...]
+    size: int
     rate: Fraction
 
-
-@dataclass(frozen=True, slots=True)
-class PairFlow:
-    """Traffic from one member to another, bit/s."""
-
-    key: Key
-    source: tuple[int, int]
-    target: tuple[int, int]
-    rate: Fraction
+    def nodes(self, nodes_of: tuple[list[int], ...]) -> list[int]:
+        """Node of each member; ``nodes_of``: by workload and member."""
+        nodes: list[int] = []
+        for workload, first, count in self.parts:
+            nodes += nodes_of[workload][first : first + count]
+        return nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,45 +51,50 @@ class GroupFlow:
     rate: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Flows:
-    """All flows; parallel ones (equal ends) are one."""
+    """All flows; parallel ones (equal ends) are one. ``pairs``: bit/s by ends; ``names``: of the ends, by workload."""
 
     teams: tuple[TeamFlow, ...]
-    pairs: tuple[PairFlow, ...]
+    pairs: Mapping[Pair, Fraction]
     groups: tuple[GroupFlow, ...]
+    names: tuple[str, ...]
 
-    def keys(self) -> set[Key]:
+    def pair_key(self, pair: Pair) -> Key:
+        """Name of both ends of a pair."""
+        source, i, target, j = pair
+        return f"{self.names[source]}/{i}", f"{self.names[target]}/{j}"
+
+    @cached_property
+    def keys(self) -> frozenset[Key]:
         """Names of both ends of every flow."""
-        keys = {team.key for team in self.teams}
-        keys.update(pair.key for pair in self.pairs)
-        keys.update(group.key for group in self.groups)
-        return keys
+        keys: Iterable[Key] = map(self.pair_key, self.pairs)
+        return frozenset(keys).union((team.key for team in self.teams), (group.key for group in self.groups))
 
 
 def flows_of(instance: Instance) -> Flows:
     """Every flow that the instance states."""
     teams = []
     for team in instance.teams:
+        parts = [
+            (instance.workload_by_name[workload].index, team.offsets.get(workload, 0), each)
+            for workload, each in team.members.items()
+        ]
         for number in range(team.count):
             name = flow_endpoint(team.name, number)
-            members: list[tuple[int, int]] = []
-            for workload, each in team.members.items():
-                first = team.offsets.get(workload, 0) + number * each
-                index = instance.workload_by_name[workload].index
-                members.extend((index, member) for member in range(first, first + each))
-            teams.append(TeamFlow((name, name), tuple(members), team.rate))
-    pairs: dict[Key, PairFlow] = {}
+            own = tuple([(workload, first + number * each, each) for workload, first, each in parts])
+            teams.append(TeamFlow((name, name), own, team.size, team.rate))
+    pairs: dict[Pair, Fraction] = {}
     groups: dict[Key, GroupFlow] = {}
     for flow in instance.flows:
         source, target = instance.workload_by_name[flow.source], instance.workload_by_name[flow.target]
         if flow.pattern == "pairs":
+            a, b = source.index, target.index
             for i, j, rate in flow.pairs:
-                if source.index == target.index and i == j:
+                if a == b and i == j:
                     continue
-                key = (flow_endpoint(source.name, i), flow_endpoint(target.name, j))
-                total = rate + (pairs[key].rate if key in pairs else 0)
-                pairs[key] = PairFlow(key, (source.index, i), (target.index, j), total)
+                pair = (a, i, b, j)
+                pairs[pair] = pairs[pair] + rate if pair in pairs else rate
             continue
         rate = flow.rate
         if flow.pattern == "spread":
@@ -94,28 +103,28 @@ def flows_of(instance: Instance) -> Flows:
         key = (flow_endpoint(source.name), flow_endpoint(target.name))
         rate += groups[key].rate if key in groups else 0
         groups[key] = GroupFlow(key, source.index, target.index, rate)
-    return Flows(tuple(teams), tuple(pairs.values()), tuple(groups.values()))
+    names = tuple(flow_endpoint(workload.name) for workload in instance.workloads)
+    return Flows(tuple(teams), pairs, tuple(groups.values()), names)
 
 
 def grants_of(flows: Flows, plan: Plan) -> tuple[Mapping[Key, Fraction], list[Violation]]:
     """Granted fraction of each flow that the plan names; what is malformed becomes a violation and counts as 0."""
-    known = flows.keys() if plan.flows else set()
     granted: dict[Key, Fraction] = {}
     violations = []
     for grant in plan.flows:
         key = (grant.source, grant.target)
-        where = grant.source if grant.source == grant.target else f"{grant.source} > {grant.target}"
         message = None
-        if key not in known:
+        if key not in flows.keys:
             message = "no such flow"
         elif key in granted:
             message = "granted twice"
-        elif not isinstance(grant.granted, Rational):
+        elif not (grant.granted.__class__ is Fraction or isinstance(grant.granted, Rational)):
             message = f"granted = {grant.granted!r}: not an exact number"
-        elif not 0 <= grant.granted <= 1:
+        elif not 0 <= grant.granted.numerator <= grant.granted.denominator:
             message = f"granted = {shown(Fraction(grant.granted))}: must be from 0 to 1"
         if message is None:
             granted[key] = Fraction(grant.granted)
         else:
+            where = grant.source if grant.source == grant.target else f"{grant.source} > {grant.target}"
             violations.append(Violation(Family.FABRIC, where, message))
     return granted, violations

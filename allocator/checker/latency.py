@@ -6,9 +6,10 @@ Owns the search for the slowest pair, by deepest ends per domain, never pair by 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 
 from allocator.checker.flows import Flows
 from allocator.checker.standing import NOWHERE, Standing
@@ -16,70 +17,78 @@ from allocator.instance.entities import Instance
 
 __all__ = ["Delays", "delays_of", "slowest"]
 
-ZERO = Fraction(0)
 Chains = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """Seconds one way, by class (entries of whole classes) and by member (teams and pairs); missing: 0."""
+    """One way, in 1/``scale`` s: by class (entries of whole classes), by class and member (teams and pairs)."""
 
-    of_class: dict[int, Fraction] = field(default_factory=dict)
-    of_member: dict[tuple[int, int], Fraction] = field(default_factory=dict)
+    scale: int
+    of_class: list[int]
+    of_member: list[list[int]]
 
     def of(self, workload: int, member: int) -> Fraction:
-        """Longest delay of a member's flows."""
-        return max(self.of_class.get(workload, ZERO), self.of_member.get((workload, member), ZERO))
+        """Longest delay of a member's flows, s."""
+        return Fraction(max(self.of_class[workload], self.of_member[workload][member]), self.scale)
+
+    def units(self, workload: int) -> list[int]:
+        """The same for every member of a class, in 1/``scale`` s."""
+        least, own = self.of_class[workload], self.of_member[workload]
+        return [max(least, delay) for delay in own] if least else own
 
 
 def delays_of(instance: Instance, standing: Standing, flows: Flows, chains: Chains) -> Delays:
     """Delays of all placed members. A flow of rate 0 or with an end unplaced takes no time."""
-    latency = {
-        domain.index: domain.uplink.latency
-        for domain in instance.domains
-        if domain.uplink is not None and domain.uplink.latency
-    }
-    delays = Delays()
+    stated = {domain.index: domain.uplink.latency for domain in instance.domains if domain.uplink is not None}
+    scale = lcm(*(latency.denominator for latency in stated.values()))
+    latency = {domain: int(each * scale) for domain, each in stated.items() if each}
+    delays = Delays(scale, [0] * len(instance.workloads), [[0] * workload.count for workload in instance.workloads])
     if not latency:
         return delays
+    nodes_of = standing.nodes_of
     for team in flows.teams:
-        if team.rate and len(team.members) > 1:
-            nodes = {standing.node_of(*member) for member in team.members} - {NOWHERE}
-            _raise_members(delays, team.members, slowest(nodes, nodes, chains, latency))
-    for pair in flows.pairs:
-        ends = [standing.node_of(*pair.source), standing.node_of(*pair.target)]
-        if pair.rate and NOWHERE not in ends:
-            delay = slowest(ends[:1], ends[1:], chains, latency)
-            _raise_members(delays, (pair.source, pair.target), delay)
-    nodes_of: list[set[int]] = [set() for _ in instance.workloads]
+        nodes = set(team.nodes(nodes_of))
+        nodes.discard(NOWHERE)
+        if team.rate and len(nodes) > 1:
+            delay = slowest(nodes, nodes, chains, latency)
+            for workload, first, count in team.parts:
+                _raise(delays.of_member[workload], range(first, first + count), delay)
+    known: dict[tuple[int, int], int] = {}
+    for (a, i, b, j), rate in flows.pairs.items():
+        ends = source, target = nodes_of[a][i], nodes_of[b][j]
+        if source == target or not rate or NOWHERE in ends:
+            continue
+        if ends not in known:
+            known[ends] = slowest((source,), (target,), chains, latency)
+        _raise(delays.of_member[a], (i,), known[ends])
+        _raise(delays.of_member[b], (j,), known[ends])
+    at: list[set[int]] = [set() for _ in instance.workloads]
     for batch in standing.batches if flows.groups else ():
-        nodes_of[batch.workload].add(batch.node)
+        at[batch.workload].add(batch.node)
     for group in flows.groups:
         if group.rate:
-            delay = slowest(nodes_of[group.source], nodes_of[group.target], chains, latency)
-            for workload in (group.source, group.target):
-                delays.of_class[workload] = max(delay, delays.of_class.get(workload, ZERO))
+            delay = slowest(at[group.source], at[group.target], chains, latency)
+            _raise(delays.of_class, (group.source, group.target), delay)
     return delays
 
 
-def slowest(
-    sources: Iterable[int], targets: Iterable[int], chains: Chains, latency: Mapping[int, Fraction]
-) -> Fraction:
+def slowest(sources: Iterable[int], targets: Iterable[int], chains: Chains, latency: Mapping[int, int]) -> int:
     """Largest summed latency of the uplinks crossed between a source and a target node; 0 without either.
 
     Domains are numbered in preorder, so that going down the numbers meets every domain before its parent. The ends
     below one child of a domain are joined with those below the children met before.
     """
     parents: dict[int, int] = {}
-    depth: tuple[dict[int, Fraction], dict[int, Fraction]] = ({}, {})
+    depth: tuple[dict[int, int], dict[int, int]] = ({}, {})
     for side, nodes in zip(depth, (sources, targets), strict=True):
         for node in nodes:
             chain = chains[node]
-            side[chain[0]] = ZERO
+            side[chain[0]] = 0
             parents.update(pairwise(chain))
-    longest = ZERO
+    longest = 0
     for domain in sorted(parents, reverse=True):
-        parent, step = parents[domain], latency.get(domain, ZERO)
+        parent, step = parents[domain], latency.get(domain, 0)
         here = [None if domain not in side else side[domain] + step for side in depth]
         for mine, other in ((0, 1), (1, 0)):
             reached = here[mine]
@@ -91,6 +100,6 @@ def slowest(
     return longest
 
 
-def _raise_members(delays: Delays, members: Iterable[tuple[int, int]], delay: Fraction) -> None:
-    for member in members:
-        delays.of_member[member] = max(delay, delays.of_member.get(member, ZERO))
+def _raise(delays: list[int], which: Iterable[int], delay: int) -> None:
+    for index in which:
+        delays[index] = max(delays[index], delay)

@@ -16,29 +16,46 @@ __all__ = ["shares"]
 
 def shares(situation: Situation) -> Iterator[Violation]:
     """One violation for each batch and resource whose share is out of its range."""
+    known: dict[tuple[int, int, str, str], _Range] = {}
+    nodes = situation.instance.nodes
     for batch in situation.standing.batches:
         if not batch.count:
             continue
+        kind = str(nodes[batch.node].kind)
         floors = batch.demand(situation.instance).requests
         for resource in dict.fromkeys((*floors, *batch.shares)):
-            share, floor = batch.shares.get(resource, 0), floors.get(resource, 0)
+            key = (batch.workload, batch.mode, kind, resource)
+            if key not in known:
+                known[key] = _range(situation, batch, resource)
+            floor, ceiling, by_node = known[key]
+            share = batch.shares.get(resource, 0)
             if share < floor:
                 yield _violation(situation, batch, resource, share=share, limit=floor, message="below the floor")
                 continue
-            ceiling = _ceiling(situation, batch, resource, floor)
+            if by_node and share > floor:
+                ceiling = _capacity_above(situation, batch, resource, floor)
             if ceiling is not None and share > ceiling:
                 message = "above the floor, which it may not exceed," if ceiling == floor else "above the ceiling"
                 yield _violation(situation, batch, resource, share=share, limit=ceiling, message=message)
 
 
-def _ceiling(situation: Situation, batch: Batch, resource: str, floor: int) -> int | None:
-    """Largest share; None when nothing limits it."""
+_Range = tuple[int, int | None, bool]
+"""Floor, ceiling (None: nothing limits the share), and whether the ceiling depends on the node instead."""
+
+
+def _range(situation: Situation, batch: Batch, resource: str) -> _Range:
+    """Range of the share of members of a class in a mode on a kind of node."""
+    demand = batch.demand(situation.instance)
+    floor = demand.requests.get(resource, 0)
+    if not _may_exceed_floor(situation, situation.instance.workloads[batch.workload], resource):
+        return floor, floor, False
+    stated = demand.limits.get(resource)
+    return floor, stated, stated is None
+
+
+def _capacity_above(situation: Situation, batch: Batch, resource: str, floor: int) -> int | None:
+    """Ceiling that is not stated: what the nearest domain has; None when none says."""
     instance = situation.instance
-    if not _may_exceed_floor(situation, instance.workloads[batch.workload], resource):
-        return floor
-    stated = batch.demand(instance).limits.get(resource)
-    if stated is not None:
-        return stated
     pooled = 0
     for domain in instance.ancestors(instance.nodes[batch.node]):
         if situation.holds(Family.POOL):

@@ -93,8 +93,11 @@ class Situation:
         return class_rates(self.instance, self.standing, traffic, limited=self.holds(Family.RATES))
 
     @cached_property
-    def responses(self) -> tuple[Response, ...]:
-        """Response times of the members of classes with a target or critical ones; link delays count in any model."""
+    def responses(self) -> tuple[tuple[Response, ...], ...]:
+        """Response times of the members of classes with a target or critical ones; link delays count in any model.
+
+        As ``responses_of`` yields them: alike but for the share, the slowest first.
+        """
         delays = delays_of(self.instance, self.standing, self.flows, self.chains)
         return tuple(responses_of(self.instance, self.standing, delays))
 

@@ -38,15 +38,15 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Every member's batch: ``batch_of[workload][member]``, ``NOWHERE`` when unplaced."""
+    """Every member's batch and node: ``batch_of[workload][member]``, ``NOWHERE`` when unplaced; ``nodes_of`` alike."""
 
     batches: tuple[Batch, ...]
     batch_of: tuple[list[int], ...]
+    nodes_of: tuple[list[int], ...]
 
     def node_of(self, workload: int, member: int) -> int:
         """Node index of a member, or ``NOWHERE``."""
-        batch = self.batch_of[workload][member]
-        return NOWHERE if batch == NOWHERE else self.batches[batch].node
+        return self.nodes_of[workload][member]
 
     def num_placed(self, workload: int) -> int:
         """Placed members of a class."""
@@ -97,7 +97,8 @@ class _Builder:
             Batch(workload, mode, node, self._shares[number], self._counts[number])
             for (workload, mode, node, _), number in self._keys.items()
         )
-        return Standing(batches, self.batch_of)
+        nodes = [*(batch.node for batch in batches), NOWHERE]  # NOWHERE, -1, is the number of the last
+        return Standing(batches, self.batch_of, tuple([nodes[batch] for batch in of] for of in self.batch_of))
 
 
 def read_standing(instance: Instance, plan: Plan) -> tuple[Standing, list[Violation]]:

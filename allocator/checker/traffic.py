@@ -1,32 +1,25 @@
 """Load of every uplink and direction, offered and granted, and what stays inside a domain (equation 7).
 
-Owns the counting: all-to-all teams and class-to-class entries by members per domain, never pair by pair. Knows no
-capacities.
+Owns the rates and granted fractions that pair counts (``tallies``) are weighed with. Knows no capacities.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from allocator.checker.flows import Flows, Key
 from allocator.checker.standing import NOWHERE, Standing
+from allocator.checker.sums import common_denominator, exact_sum
+from allocator.checker.tallies import Tally, between_groups, domain_counts, one_pair, within_group, within_team
 from allocator.instance.entities import Instance
 
-__all__ = ["Traffic", "domain_counts", "traffic_of"]
+__all__ = ["Traffic", "traffic_of"]
 
 Chains = tuple[tuple[int, ...], ...]
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Pair counts per domain and direction; ``inside`` counts pairs whose lowest common domain is that domain."""
-
-    up: Counter[int] = field(default_factory=Counter)
-    down: Counter[int] = field(default_factory=Counter)
-    inside: Counter[int] = field(default_factory=Counter)
+ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +30,9 @@ class Traffic:
     ----------
     offered_up, granted_up : towards the root on the domain's uplink; ``_down``: the other way.
     inside : granted traffic whose lowest common domain is exactly this one.
-    class_theta, member_theta : smallest fraction of the flows of a class, of a member; missing: none binds.
+    class_theta : smallest fraction of the entries of a class; missing: none binds.
+    thetas, member_theta : fractions, and for each class the number in them of each member's smallest one; 0: none
+        binds. A class that is missing has no member that anything binds.
     """
 
     offered_up: Mapping[int, Fraction]
@@ -46,83 +41,119 @@ class Traffic:
     granted_down: Mapping[int, Fraction]
     inside: Mapping[int, Fraction]
     class_theta: Mapping[int, Fraction]
-    member_theta: Mapping[tuple[int, int], Fraction]
+    thetas: Sequence[Fraction]
+    member_theta: Mapping[int, Sequence[int]]
 
-    def theta(self, workload: int, member: int) -> Fraction:
-        """Fraction that binds the rate of a member; 1 when it has no traffic."""
-        return min(self.class_theta.get(workload, Fraction(1)), self.member_theta.get((workload, member), Fraction(1)))
+    def theta(self, workload: int, number: int = 0) -> Fraction:
+        """Fraction that binds the rate of a member whose own is ``thetas[number]``; 1 when it has no traffic."""
+        return min(self.class_theta.get(workload, ONE), self.thetas[number])
 
 
 class _Collector:
     """Adds up tallies of flows of one rate and one granted fraction."""
 
-    def __init__(self) -> None:
-        self._tallies: dict[tuple[Fraction, Fraction], _Tally] = {}
+    def __init__(self, instance: Instance) -> None:
+        self._counts = [workload.count for workload in instance.workloads]
+        self._tallies: dict[tuple[Fraction, int], Tally] = {}
+        self._numbers = {ONE: 0}
+        self.thetas = [ONE]
         self.class_theta: dict[int, Fraction] = {}
-        self.member_theta: dict[tuple[int, int], Fraction] = {}
+        self.member_theta: dict[int, list[int]] = {}
 
-    def tally(self, rate: Fraction, theta: Fraction) -> _Tally:
-        return self._tallies.setdefault((rate, theta), _Tally())
+    def number(self, theta: Fraction) -> int:
+        """Number of a fraction, new or known."""
+        found = self._numbers.setdefault(theta, len(self.thetas))
+        if found == len(self.thetas):
+            self.thetas.append(theta)
+        return found
 
-    def bind_members(self, members: Iterable[tuple[int, int]], theta: Fraction) -> None:
-        for member in members:
-            self.member_theta[member] = min(theta, self.member_theta.get(member, theta))
+    def tally(self, rate: Fraction, number: int) -> Tally:
+        """Tally of flows of that rate granted the fraction of that number."""
+        key = (rate, number)
+        found = self._tallies.get(key)
+        if found is None:
+            found = self._tallies[key] = Tally()
+        return found
+
+    def bind(self, workload: int, first: int, count: int, number: int) -> None:
+        """Bind members [first, first + count) of a class."""
+        if not number:
+            return
+        if workload not in self.member_theta:
+            self.member_theta[workload] = [0] * self._counts[workload]
+        bound = self.member_theta[workload]
+        for member in range(first, first + count):
+            known = bound[member]
+            if known != number and self.thetas[number] < self.thetas[known]:
+                bound[member] = number
 
     def bind_class(self, workload: int, theta: Fraction) -> None:
+        """Bind every member of a class."""
         self.class_theta[workload] = min(theta, self.class_theta.get(workload, theta))
 
-    def finish(self) -> Traffic:
-        offered_up: dict[int, Fraction] = {}
-        offered_down: dict[int, Fraction] = {}
-        granted_up: dict[int, Fraction] = {}
-        granted_down: dict[int, Fraction] = {}
-        inside: dict[int, Fraction] = {}
-        for (rate, theta), tally in self._tallies.items():
-            _weigh(offered_up, tally.up, rate)
-            _weigh(offered_down, tally.down, rate)
-            _weigh(granted_up, tally.up, rate * theta)
-            _weigh(granted_down, tally.down, rate * theta)
-            _weigh(inside, tally.inside, rate * theta)
-        return Traffic(offered_up, offered_down, granted_up, granted_down, inside, self.class_theta, self.member_theta)
+    def finish(self, chains: Chains) -> Traffic:
+        """Loads of all tallies."""
+        for tally in self._tallies.values():
+            for (source, target), count in tally.pairs.items():
+                one_pair(tally, chains[source], chains[target], count)
+        tallies = list(self._tallies.values())
+        rates = [rate for rate, _ in self._tallies]
+        granted = [rate * self.thetas[number] for rate, number in self._tallies]
+        up, down, inside = ([getattr(tally, name) for tally in tallies] for name in ("up", "down", "inside"))
+        return Traffic(
+            offered_up=_weighed(up, rates),
+            offered_down=_weighed(down, rates),
+            granted_up=_weighed(up, granted),
+            granted_down=_weighed(down, granted),
+            inside=_weighed(inside, granted),
+            class_theta=self.class_theta,
+            thetas=self.thetas,
+            member_theta=self.member_theta,
+        )
 
 
-def _weigh(total: dict[int, Fraction], counts: Counter[int], rate: Fraction) -> None:
-    for domain, count in counts.items():
-        if count:
-            total[domain] = total.get(domain, Fraction(0)) + rate * count
-
-
-def domain_counts(nodes: Mapping[int, int], chains: Chains) -> Counter[int]:
-    """Members in each domain, from members on each node."""
-    counts: Counter[int] = Counter()
-    for node, count in nodes.items():
-        for domain in chains[node]:
-            counts[domain] += count
-    return counts
+def _weighed(tallies: Sequence[Mapping[int, int]], weights: Sequence[Fraction]) -> dict[int, Fraction]:
+    """Sum over tallies of count times weight, by domain."""
+    scale = common_denominator(weights)
+    if scale is None:
+        terms: dict[int, list[tuple[Fraction, int]]] = {}
+        for counts, weight in zip(tallies, weights, strict=True):
+            for domain, count in counts.items():
+                terms.setdefault(domain, []).append((weight, count))
+        return {domain: exact_sum(of) for domain, of in terms.items()}
+    totals: dict[int, int] = {}
+    for counts, weight in zip(tallies, weights, strict=True):
+        whole = weight.numerator * (scale // weight.denominator)
+        for domain, count in counts.items():
+            totals[domain] = totals.get(domain, 0) + whole * count
+    return {domain: Fraction(total, scale) for domain, total in totals.items() if total}
 
 
 def traffic_of(
     instance: Instance, standing: Standing, flows: Flows, grants: Mapping[Key, Fraction], chains: Chains
 ) -> Traffic:
     """Loads of all flows between placed members."""
-    collector = _Collector()
+    collector = _Collector(instance)
     parents = [domain.parent for domain in instance.domains]
+    nodes_of, none = standing.nodes_of, collector.number(Fraction(0))
     for team in flows.teams:
-        if len(team.members) < 2 or not team.rate:
+        if team.size < 2 or not team.rate:
             continue
-        theta = grants.get(team.key, Fraction(0))
-        collector.bind_members(team.members, theta)
-        placed = [member for member in team.members if standing.node_of(*member) != NOWHERE]
-        counts = domain_counts(Counter(standing.node_of(*member) for member in placed), chains)
-        _within_group(collector.tally(team.rate, theta), counts, len(placed), parents)
-    for pair in flows.pairs:
-        if not pair.rate:
+        number = collector.number(grants[team.key]) if team.key in grants else none
+        for workload, first, count in team.parts:
+            collector.bind(workload, first, count, number)
+        within_team(collector.tally(team.rate, number), team.nodes(nodes_of), chains, parents)
+    for pair, rate in flows.pairs.items():
+        if not rate:
             continue
-        theta = grants.get(pair.key, Fraction(0))
-        collector.bind_members((pair.source, pair.target), theta)
-        source, target = standing.node_of(*pair.source), standing.node_of(*pair.target)
-        if NOWHERE not in (source, target):
-            _one_pair(collector.tally(pair.rate, theta), chains[source], chains[target])
+        number = collector.number(grants.get(flows.pair_key(pair), Fraction(0))) if grants else none
+        a, i, b, j = pair
+        collector.bind(a, i, 1, number)
+        collector.bind(b, j, 1, number)
+        ends = nodes_of[a][i], nodes_of[b][j]
+        if NOWHERE not in ends:
+            pairs = collector.tally(rate, number).pairs
+            pairs[ends] = pairs.get(ends, 0) + 1
     per_class = _class_counts(instance, standing, chains) if flows.groups else []
     for group in flows.groups:
         same = group.source == group.target
@@ -131,59 +162,16 @@ def traffic_of(
         theta = grants.get(group.key, Fraction(0))
         collector.bind_class(group.source, theta)
         collector.bind_class(group.target, theta)
-        tally = collector.tally(group.rate, theta)
+        tally = collector.tally(group.rate, collector.number(theta))
         sources, targets = per_class[group.source], per_class[group.target]
         if same:
-            _within_group(tally, sources, sources[0], parents)  # the root, domain 0, holds everybody
+            within_group(tally, sources, sources.get(0, 0), parents)  # the root, domain 0, holds everybody
         else:
-            _between_groups(tally, sources, targets, parents)
-    return collector.finish()
+            between_groups(tally, sources, targets, parents)
+    return collector.finish(chains)
 
 
-def _within_group(tally: _Tally, counts: Counter[int], total: int, parents: list[int | None]) -> None:
-    """All ordered pairs of one group of ``total`` members."""
-    for domain, count in counts.items():
-        crossing = count * (total - count)
-        tally.up[domain] += crossing
-        tally.down[domain] += crossing
-        together = count * (count - 1)
-        tally.inside[domain] += together
-        parent = parents[domain]
-        if parent is not None:
-            tally.inside[parent] -= together
-
-
-def _between_groups(tally: _Tally, sources: Counter[int], targets: Counter[int], parents: list[int | None]) -> None:
-    """All pairs from one group to another, disjoint one."""
-    for domain in dict.fromkeys((*sources, *targets)):
-        a, b = sources[domain], targets[domain]
-        tally.up[domain] += a * (targets[0] - b)
-        tally.down[domain] += b * (sources[0] - a)
-        tally.inside[domain] += a * b
-        parent = parents[domain]
-        if parent is not None:
-            tally.inside[parent] -= a * b
-
-
-def _one_pair(tally: _Tally, source: tuple[int, ...], target: tuple[int, ...]) -> None:
-    """One pair, by the chains of its two nodes."""
-    common = set(target)
-    lowest = next(domain for domain in source if domain in common)
-    tally.inside[lowest] += 1
-    for domain in _below(source, lowest):
-        tally.up[domain] += 1
-    for domain in _below(target, lowest):
-        tally.down[domain] += 1
-
-
-def _below(chain: tuple[int, ...], stop: int) -> Iterator[int]:
-    for domain in chain:
-        if domain == stop:
-            return
-        yield domain
-
-
-def _class_counts(instance: Instance, standing: Standing, chains: Chains) -> list[Counter[int]]:
+def _class_counts(instance: Instance, standing: Standing, chains: Chains) -> list[dict[int, int]]:
     """Members of each class in each domain."""
     nodes: list[Counter[int]] = [Counter() for _ in instance.workloads]
     for batch in standing.batches:

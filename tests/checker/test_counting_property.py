@@ -114,6 +114,20 @@ def test_counted_loads_equal_the_enumeration_of_pairs_and_paths(seed: int) -> No
     assert check(instance, model("placed", "traffic"), found).goals[GoalId.TRAFFIC] == total
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_fractions_without_a_usable_common_denominator_add_up_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    instance, found, _ = random_case(seed)
+    standing, _ = read_standing(instance, found)
+    flows = flows_of(instance)
+    grants, _ = grants_of(flows, found)
+    usual = traffic_of(instance, standing, flows, grants, chains(instance))
+    monkeypatch.setattr("allocator.checker.traffic.common_denominator", lambda _: None)
+    one_by_one = traffic_of(instance, standing, flows, grants, chains(instance))
+    for name in ("offered_up", "offered_down", "granted_up", "granted_down", "inside"):
+        loads = [{k: v for k, v in getattr(traffic, name).items() if v} for traffic in (usual, one_by_one)]
+        assert loads[0] == loads[1], name
+
+
 def _above(path: str) -> list[str]:
     """Paths of all domains that hold a node, the root included."""
     parts = path.split("/")

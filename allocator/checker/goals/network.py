@@ -58,13 +58,13 @@ def _by_matrix(situation: Situation, matrix: Matrix) -> Fraction:
     """Traffic of every flow, by nodes instead of members: members on one node are alike."""
     standing, total = situation.standing, Fraction(0)
     for team in situation.flows.teams:
-        at = Counter(standing.node_of(*member) for member in team.members)
+        at = Counter(team.nodes(standing.nodes_of))
         at.pop(NOWHERE, None)
         total += team.rate * _sum_over_pairs(situation, matrix, at, at, same=True)
-    for pair in situation.flows.pairs:
-        source, target = standing.node_of(*pair.source), standing.node_of(*pair.target)
+    for (a, i, b, j), rate in situation.flows.pairs.items():
+        source, target = standing.node_of(a, i), standing.node_of(b, j)
         if NOWHERE not in (source, target):
-            total += pair.rate * _distance(situation, matrix, source, target)
+            total += rate * _distance(situation, matrix, source, target)
     at_of: list[Counter[int]] = [Counter() for _ in situation.instance.workloads]
     for batch in standing.batches:
         at_of[batch.workload][batch.node] += batch.count

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import groupby
 
-from allocator.checker.response import LN_100, Response, compute_work, least_compute
+from allocator.checker.response import LN_100, Response
 from allocator.checker.situation import Situation
+from allocator.checker.sums import exact_sum
 from allocator.model.entities import Goal
-from allocator.plan.numbers import base_units
 
 __all__ = ["p99"]
 
 
 def p99(situation: Situation, goal: Goal) -> Fraction:
     """Weighted sum of seconds, or the largest weighted one (``worst``); 0 when no critical member is placed."""
-    weighted = []
-    for response in situation.responses:
-        workload = situation.instance.workloads[response.workload]
-        if workload.slo.critical:
-            weighted.append((workload.weight * _seconds(situation, response), response.count))
-    if goal.worst:
-        return max((value for value, _ in weighted), default=Fraction(0))
-    return sum((value * count for value, count in weighted), Fraction(0))
+    critical = [alike for alike in situation.responses if alike[0].server.workload.slo.critical]
+    if goal.worst:  # the least share comes first and takes longest
+        slowest = [(each[0].server.workload.weight, each[0]) for each in critical]
+        return max((weight * (LN_100 * _mean(one) + one.delay) for weight, one in slowest), default=Fraction(0))
+    means: list[tuple[Fraction, int]] = []
+    delays: list[tuple[Fraction, int]] = []
+    for alike in critical:
+        weight = alike[0].server.workload.weight
+        delays.append((weight * alike[0].delay, sum(response.count for response in alike)))
+        for _, same in groupby(alike, key=lambda response: response.share):
+            first, *others = same
+            means.append((weight * _mean(first), first.count + sum(response.count for response in others)))
+    return LN_100 * exact_sum(means) + exact_sum(delays)
 
 
-def _seconds(situation: Situation, response: Response) -> Fraction:
-    """P99 of a member; where it is not stable, which is a violation, what it would be at the limit of stability."""
-    if response.p99 is not None:
-        return response.p99
-    workload = situation.instance.workloads[response.workload]
-    ((resource, per_task),) = compute_work(response.batch.demand(situation.instance))
-    unit = base_units(1, situation.instance.resources[resource].exponent)
-    return LN_100 / (least_compute(workload, per_task, unit) / per_task - workload.rate) + response.delay
+def _mean(response: Response) -> Fraction:
+    """Mean sojourn time; where the member is not stable, which is a violation, that at the limit of stability."""
+    server = response.server
+    found = server.mean(response.share)
+    return 1 / (server.least / server.per_task - server.workload.rate) if found is None else found

@@ -163,34 +163,48 @@ def p99_value(compiled: Compiled, assignment: Assignment, *, worst: bool) -> Fra
         return Fraction(0)
     delays = path_delays(compiled, assignment.counts)
     kinds: list[int] = compiled.node_kind.tolist()
-    servers: dict[tuple[int, int], Server | None] = {}
-    alike: dict[tuple[Server, int], int] = {}
-    late: dict[tuple[Server, int, Fraction], int] = {}
+    number_of: dict[tuple[int, int], int] = {}
+    servers: list[Server | None] = []
+    alike: dict[tuple[int, int], int] = {}  # members by server and share
+    late: dict[tuple[int, int, Fraction], int] = {}  # and by delay
     for spot, count in assignment.counts.items():
         block, option, node = spot
         if not count or not of_option[option]:
             continue
         where = option, kinds[node]
-        if where not in servers:
-            servers[where] = server_of(compiled, *where)
-        server = servers[where]
+        index = number_of.get(where)
+        if index is None:
+            index = number_of[where] = len(servers)
+            servers.append(server_of(compiled, *where))
+        server = servers[index]
         if server is None:
             continue
-        total = assignment.shares.get((*spot, server.resource))
+        total = assignment.shares.get((block, option, node, server.resource))
         if total is None:
             total = int(compiled.floor[option, kinds[node], server.resource]) * count
         share, more = divmod(total, count)
-        delay = delays.get(block, Fraction(0))
+        delay = delays.get(block)
         for amount, number in ((share + 1, more), (share, count - more)):
             if number:
-                alike[server, amount] = alike.get((server, amount), 0) + number
-                if delay or worst:
-                    late[server, amount, delay] = late.get((server, amount, delay), 0) + number
+                alike[index, amount] = alike.get((index, amount), 0) + number
+                if delay:
+                    key = index, amount if worst else 0, delay
+                    late[key] = late.get(key, 0) + number
+    waits = {(index, amount): _wait(servers[index], amount) for index, amount in alike}
+    weights = [server.weight if server is not None else Fraction(0) for server in servers]
     if worst:
-        return max((s.weight * (s.wait(amount) + delay) for s, amount, delay in late), default=Fraction(0))
-    waits = exact_sum(s.weight * number * s.wait(amount) / LN_100 for (s, amount), number in alike.items())
-    ways = exact_sum(s.weight * number * delay for (s, _, delay), number in late.items())
-    return waits * LN_100 + ways
+        undelayed = [weights[index] * wait for (index, _), wait in waits.items()]
+        delayed = [weights[index] * (waits[index, amount] + delay) for index, amount, delay in late]
+        return max(undelayed + delayed, default=Fraction(0))
+    total_wait = exact_sum(
+        weights[index] * number * waits[index, amount] / LN_100 for (index, amount), number in alike.items()
+    )
+    total_way = exact_sum(weights[index] * number * delay for (index, _, delay), number in late.items())
+    return total_wait * LN_100 + total_way
+
+
+def _wait(server: Server | None, amount: int) -> Fraction:
+    return Fraction(0) if server is None else server.wait(amount)
 
 
 def _is_judged(compiled: Compiled, workload: int) -> bool:

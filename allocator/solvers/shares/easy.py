@@ -38,7 +38,7 @@ from allocator.solvers.shares.share_plan import SharePlan
 from allocator.solvers.shares.square_root import Queues, best_shares, multipliers
 from allocator.solvers.shares.worst import Targets
 
-__all__ = ["Hard", "easy_shares", "queues_of"]
+__all__ = ["Hard", "easy_shares", "queues_of", "unpriced"]
 
 Int64 = npt.NDArray[np.int64]
 
@@ -51,17 +51,25 @@ class Hard(Exception):
     level : index of the first level that is left; the earlier ones are at their best from ``totals`` on.
     totals : least totals by entry.
     prices : of the first level that feels shares, if that is an earlier one.
+    most : totals beyond which nothing is gained, where that is known.
     """
 
-    def __init__(self, level: int, totals: Int64, prices: dict[tuple[int, str], float] | None) -> None:
+    def __init__(
+        self, level: int, totals: Int64, prices: dict[tuple[int, str], float] | None, most: Int64 | None
+    ) -> None:
         super().__init__(f"level {level} needs a linear program")
         self.level = level
         self.totals = totals
         self.prices = prices
+        self.most = most
 
 
 class _Undecided(Exception):
-    """The level at hand needs more than floors."""
+    """The level at hand needs more than floors. ``totals``: shares that are enough for everything that is left."""
+
+    def __init__(self, totals: Int64 | None = None) -> None:
+        super().__init__("more than floors")
+        self.totals = totals
 
 
 @dataclass
@@ -104,8 +112,8 @@ def easy_shares(cohorts: Cohorts, links: Links, reached: Sequence[Fraction]) -> 
         before = walk.totals.copy()
         try:
             kept = not goals or _raise_floors(walk, level, goals, reached[index : index + 1], later)
-        except _Undecided:
-            raise Hard(index, before, walk.prices) from None
+        except _Undecided as why:
+            raise Hard(index, before if why.totals is None else why.totals, walk.prices, why.totals) from None
         if not kept:
             return None
     theta = full_grants(compiled, cohorts.counts) if walk.full else fair_grants(compiled, cohorts.counts)
@@ -122,7 +130,7 @@ def _raise_floors(walk: _Walk, level: Level, goals: list[Goal], known: Sequence[
         compete = bool(later - RATE_GOALS)
         if compete and (known or not _needs_everybody(walk, ids)):
             raise _Undecided
-        _as_fast_as_can_be(walk)
+        _as_fast_as_can_be(walk, alone=not compete)
     elif ids == {GoalId.P99} and not goals[0].worst:
         _least_sum(walk, goals[0], loose=bool(later) and bool(known))
     elif ids == {GoalId.P99}:
@@ -146,23 +154,26 @@ def _needs_everybody(walk: _Walk, ids: set[GoalId]) -> bool:
     return all(placed.get(workload.index, 0) == workload.count for workload in workloads)
 
 
-def _as_fast_as_can_be(walk: _Walk) -> None:
+def _as_fast_as_can_be(walk: _Walk, *, alone: bool) -> None:
     totals = np.maximum(walk.totals, full_totals(walk.cohorts))
-    if walk.links.short or not walk.room.fits(totals):
+    if not walk.room.fits(totals):
         raise _Undecided
+    if walk.links.short:
+        raise _Undecided(totals if alone else None)
     walk.totals, walk.full = totals, True
     if walk.prices is None:
-        walk.prices = _nothing(walk)
+        walk.prices = unpriced(walk.room, walk.links)
 
 
-def _nothing(walk: _Walk) -> dict[tuple[int, str], float]:
+def unpriced(room: Room, links: Links) -> dict[tuple[int, str], float]:
     """Price 0 for everything that limits something."""
+    compiled = room.cohorts.compiled
     prices: dict[tuple[int, str], float] = {}
-    for r in walk.room.touched:
-        for domain, left in enumerate(walk.room.limits(r).tolist()):
+    for r in room.touched:
+        for domain, left in enumerate(room.limits(r).tolist()):
             if left is not None:
-                prices[domain, walk.compiled.resources[r]] = 0.0
-    for link in walk.links.links:
+                prices[domain, compiled.resources[r]] = 0.0
+    for link in links.links:
         prices[link.domain, "internal" if link.side == "met" else "bandwidth"] = 0.0
     return prices
 
@@ -171,7 +182,7 @@ def _least_sum(walk: _Walk, goal: Goal, *, loose: bool) -> None:
     """Least sum of response times under capacities alone; optimal if pools and power caps hold as well."""
     if loose:
         raise _Undecided
-    prices = _nothing(walk)
+    prices = unpriced(walk.room, walk.links)
     for r, entries in _queues_by_resource(walk.cohorts).items():
         if (walk.compiled.pool_limit[:, r] >= 0).any():
             raise _Undecided  # at nodes under a pool the limits are not nested capacities
@@ -241,7 +252,7 @@ def _least_worst(walk: _Walk, level: Level, goal: Goal, known: Sequence[Fraction
     targets = Targets(walk.cohorts, walk.room, walk.totals)
     best, totals = targets.best()
     if walk.prices is None:
-        walk.prices = _nothing(walk) | targets.prices(best, totals, float(goal.weight))
+        walk.prices = unpriced(walk.room, walk.links) | targets.prices(best, totals, float(goal.weight))
     if known:
         constant = constant_part(walk.compiled, walk.plain, level)
         allowed = (kept_limit(level, known[0]) - constant) / goal.weight

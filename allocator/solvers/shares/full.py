@@ -13,7 +13,7 @@ import numpy.typing as npt
 from allocator.compiled.entities import Compiled
 from allocator.solvers.shares.cohorts import Cohort, Cohorts
 
-__all__ = ["fastest", "full_totals"]
+__all__ = ["fastest", "full_totals", "task_speeds"]
 
 Int64 = npt.NDArray[np.int64]
 
@@ -38,18 +38,25 @@ def full_totals(cohorts: Cohorts) -> Int64:
 def fastest(compiled: Compiled, cohort: Cohort) -> tuple[Fraction, dict[int, int]]:
     """Tasks/s that one member completes at most, and the units of each resource that it needs for them."""
     workload = compiled.instance.workloads[cohort.workload]
-    mode = workload.modes[int(compiled.option_mode[cohort.option])]
-    work = mode.demand(compiled.kinds[int(compiled.node_kind[cohort.node])]).work
+    kind = int(compiled.node_kind[cohort.node])
+    speeds = task_speeds(compiled, cohort.option, kind)
     rate = workload.rate
-    speeds: dict[int, Fraction] = {}
-    for name, need in work.compute.items():
+    demand = workload.modes[int(compiled.option_mode[cohort.option])].demand(compiled.kinds[kind])
+    for need in demand.work.compute.values():
         if need > 0:
             rate = min(rate, workload.parallel / need)
-            speeds[compiled.resources.index(name)] = Fraction(10) ** compiled.instance.resources[name].exponent / need
-    for name, need in work.memory.items():
-        held = need * (workload.residence or 0)
-        if held > 0:
-            speeds[compiled.resources.index(name)] = Fraction(10) ** compiled.instance.resources[name].exponent / held
     for r, speed in speeds.items():
         rate = min(rate, cohort.ranges[r][1] * speed)
     return rate, {r: -(-rate // speed) for r, speed in speeds.items()}
+
+
+def task_speeds(compiled: Compiled, option: int, kind: int) -> dict[int, Fraction]:
+    """Tasks/s that one unit of each resource of the work allows (equation 6)."""
+    workload = compiled.instance.workloads[int(compiled.option_workload[option])]
+    work = workload.modes[int(compiled.option_mode[option])].demand(compiled.kinds[kind]).work
+    needs = {name: need for name, need in work.compute.items() if need > 0}
+    needs.update({name: held for name, need in work.memory.items() if (held := need * (workload.residence or 0)) > 0})
+    return {
+        compiled.resources.index(name): Fraction(10) ** compiled.instance.resources[name].exponent / need
+        for name, need in needs.items()
+    }

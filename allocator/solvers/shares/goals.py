@@ -55,14 +55,18 @@ def level_terms(made: PlacementProgram, level: Level) -> LevelTerms:
 
 def _throughput(made: PlacementProgram, goal: Goal) -> dict[int, float]:  # noqa: ARG001 - one signature
     workloads, cohorts = made.compiled.instance.workloads, made.cohorts.cohorts
-    return {column: float(workloads[cohorts[index].workload].weight) for index, column in made.rate.items()}
+    terms: dict[int, float] = {}
+    for index, (column, tasks) in made.rate.items():
+        terms[column] = terms.get(column, 0.0) + float(workloads[cohorts[index].workload].weight) * tasks
+    return terms
 
 
 def _fairness(made: PlacementProgram, goal: Goal) -> dict[int, float]:  # noqa: ARG001 - one signature
     least = made.program.column(1.0)
     by_class: dict[int, dict[int, float]] = {}
-    for index, column in made.rate.items():
-        by_class.setdefault(made.cohorts.cohorts[index].workload, {})[column] = -1.0
+    for index, (column, tasks) in made.rate.items():
+        mine = by_class.setdefault(made.cohorts.cohorts[index].workload, {})
+        mine[column] = mine.get(column, 0.0) - tasks
     for workload in made.compiled.instance.workloads:
         offered = workload.rate * workload.count
         if offered > 0:

@@ -54,19 +54,21 @@ class Links:
         """Links that run short."""
         return [link for link in self.links if link.short]
 
-    def flows_over(self, links: list[Link]) -> dict[FlowKey, dict[Link, int]]:
-        """Flows with a rate that cross some links: ordered pairs over each."""
-        found: dict[FlowKey, dict[Link, int]] = {}
+    def flows_over(self, links: list[Link]) -> dict[FlowKey, list[tuple[int, int]]]:
+        """Flows with a rate that cross some links: (position in ``links``, ordered pairs) for each."""
+        found: dict[FlowKey, list[tuple[int, int]]] = {}
         every = self.crossings
-        for name in ("up", "down", "met") if every is not None and links else ():
-            side = every.side(name)  # type: ignore[union-attr]
-            of_domain = {link.domain: link for link in links if link.side == name}
-            mine = np.isin(side.domain, list(of_domain))
+        if every is None:
+            return found
+        for name in ("up", "down", "met"):
+            side = every.side(name)
+            position = {link.domain: index for index, link in enumerate(links) if link.side == name}
+            mine = np.isin(side.domain, list(position))
             for flow, domain, number in zip(
                 side.flow[mine].tolist(), side.domain[mine].tolist(), side.number[mine].tolist(), strict=True
             ):
-                if every is not None and every.rates[flow]:
-                    found.setdefault(every.keys[flow], {})[of_domain[domain]] = number
+                if every.rates[flow]:
+                    found.setdefault(every.keys[flow], []).append((position[domain], number))
         return found
 
     def limiting_flows(self, compiled: Compiled) -> dict[int, tuple[FlowKey, ...]]:
@@ -125,9 +127,11 @@ def fair_grants(compiled: Compiled, counts: Counts) -> dict[FlowKey, Fraction]:
     if not theta:
         return theta
     links = _links(compiled, counts)
-    for key, crossed in links.flows_over(links.short).items():
+    short = links.short
+    parts = [link.limit / link.load for link in short]
+    for key, crossed in links.flows_over(short).items():
         if key in theta:
-            theta[key] = min(link.limit / link.load for link in crossed)
+            theta[key] = min(parts[index] for index, _ in crossed)
     return theta
 
 
@@ -137,15 +141,19 @@ def exact_grants(links: Links, theta: Mapping[FlowKey, float]) -> dict[FlowKey, 
     every = links.crossings
     if every is None:
         return exact
-    over = links.flows_over(links.short)
-    rate_of = dict(zip(every.keys, every.rates, strict=True))
-    for link in links.short:
-        crossing = {key: rate_of[key] * crossed[link] for key, crossed in over.items() if link in crossed}
-        load = sum((exact.get(key, Fraction(0)) * amount for key, amount in crossing.items()), Fraction(0))
+    nothing = Fraction(0)
+    factors = [rate * exact.get(key, nothing) for key, rate in zip(every.keys, every.rates, strict=True)]
+    loads = {side: every.totals(side, factors) for side in ("up", "down", "met")}
+    short = links.short
+    over: dict[int, Fraction] = {}  # by position, the part that fits
+    for index, link in enumerate(short):
+        load = loads[link.side].get(link.domain, nothing)
         if load > link.limit:
-            for key in crossing:
-                scaled = exact.get(key, Fraction(0)) * link.limit / load
-                exact[key] = Fraction(math.floor(scaled * THETA_DIGITS), THETA_DIGITS)
+            over[index] = link.limit / load
+    for key, crossed in links.flows_over(short).items() if over else ():
+        part = min((over[index] for index, _ in crossed if index in over), default=ONE)
+        if key in exact and part < 1:
+            exact[key] = Fraction(math.floor(exact[key] * part * THETA_DIGITS), THETA_DIGITS)
     return exact
 
 

@@ -6,7 +6,7 @@ Owns how a level is optimised and kept. The program of the placement, its goals 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import highspy
@@ -20,6 +20,7 @@ from allocator.solvers.base import Assignment
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.shares.cohorts import Cohorts, spread_out
 from allocator.solvers.shares.dependence import RATE_GOALS, keeps, share_goals
+from allocator.solvers.shares.easy import unpriced
 from allocator.solvers.shares.goals import LevelTerms, level_terms
 from allocator.solvers.shares.grants import Links, exact_grants, fair_grants, full_grants
 from allocator.solvers.shares.placement_program import PlacementProgram, placement_program
@@ -54,8 +55,7 @@ class _Run:
 
     made: PlacementProgram
     solver: highspy.Highs
-    prices: dict[tuple[int, str], float] = field(default_factory=dict)
-    point: Float | None = None
+    prices: dict[tuple[int, str], float] | None = None
 
     def optimise(self, terms: Mapping[int, float], *, minimise: bool) -> _Optimum | None:
         """Best point, with tangents added until response times are met; None when there is none."""
@@ -73,6 +73,8 @@ class _Run:
 
     def _solve(self, size: float) -> _Optimum | None:
         solver = self.solver
+        if not solver.getNumCol():
+            return _Optimum(np.zeros(0), 0.0, np.zeros(0), np.zeros(0))
         solver.run()
         if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             solver.clearSolver()  # once more from nothing, before believing it
@@ -119,12 +121,14 @@ class _Run:
                     added = True
         return added
 
-    def note_prices(self, found: _Optimum, weight: float = 1.0) -> None:
+    def note_prices(self, found: _Optimum) -> None:
         """Prices from the duals of the rows that limit something."""
+        prices = unpriced(self.made.room, self.made.links)
         for row, dual in zip(self.made.program.rows, found.row_duals.tolist(), strict=False):
             if row.names is not None:
                 # both directions of a link have one bandwidth: one more unit relaxes both
-                self.prices[row.names] = self.prices.get(row.names, 0.0) + abs(dual) / row.unit * weight
+                prices[row.names] = prices.get(row.names, 0.0) + abs(dual) / row.unit
+        self.prices = prices
 
     def keep(self, terms: Mapping[int, float], limit: float, *, minimise: bool) -> None:
         """Bound a level's value, without its constant."""
@@ -181,8 +185,8 @@ def programmed_shares(
             continue
         found = run.optimise(terms.terms, minimise=minimise)
         if found is None:
-            return None if best is None else SharePlan(best, run.prices)
-        if not run.prices:
+            return None if best is None else SharePlan(best, run.prices or {})
+        if run.prices is None:
             run.note_prices(found)
         tried = _assignment(made, found.point)
         values = list(level_values(compiled, tried))
@@ -197,7 +201,7 @@ def programmed_shares(
             return None
         best = _assignment(made, found.point)
         before = list(level_values(compiled, best))
-    return SharePlan(best, run.prices) if keeps(compiled, before, reached) else None
+    return SharePlan(best, run.prices or {}) if keeps(compiled, before, reached) else None
 
 
 def _slack(level: Level, value: Fraction) -> Fraction:

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from allocator.compiled.entities import Compiled
 from allocator.solvers.base import Assignment
+from allocator.solvers.evaluation.response import asks_for_response
 from allocator.solvers.evaluation.use import Counts
 from allocator.solvers.shares.cohorts import cohorts_of
 from allocator.solvers.shares.easy import Hard, easy_shares
@@ -29,18 +30,19 @@ def optimal_shares(compiled: Compiled, counts: Counts, reached: Sequence[Fractio
     None when no shares keep them, or none fit at all: more than a capacity, or a member that can never have the
     compute that its target or stability needs.
     """
-    if not counts:
-        return SharePlan(Assignment({}))
+    responses = any(asks_for_response(compiled, workload.index) for workload in compiled.instance.workloads)
+    if not counts or not (compiled.model.has_rate_goals or responses):
+        return SharePlan(Assignment(dict(counts)))
     links = links_of(compiled, counts)
     cohorts = cohorts_of(compiled, counts, links)
     if cohorts is None:
         return None
-    if not cohorts.num_entries and not links.links and not compiled.model.has_rate_goals:
-        return SharePlan(Assignment(dict(counts)))
     try:
         return easy_shares(cohorts, links, reached)
     except Hard as hard:
         from allocator.solvers.shares.lexicographic import programmed_shares
 
-        found = programmed_shares(replace(cohorts, least=hard.totals), links, reached, first=hard.level)
+        most = cohorts.most if hard.most is None else hard.most
+        narrowed = replace(cohorts, least=hard.totals, most=most)
+        found = programmed_shares(narrowed, links, reached, first=hard.level)
         return found if found is None or hard.prices is None else replace(found, prices=hard.prices)

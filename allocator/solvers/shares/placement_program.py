@@ -17,6 +17,7 @@ from allocator.model.families import Family
 from allocator.solvers.evaluation.loads import FlowKey
 from allocator.solvers.evaluation.use import domain_use
 from allocator.solvers.shares.cohorts import Cohorts
+from allocator.solvers.shares.full import fastest, task_speeds
 from allocator.solvers.shares.grants import Links
 from allocator.solvers.shares.program import Program, base_unit, unit_of
 from allocator.solvers.shares.queue_columns import QueueColumn
@@ -27,7 +28,9 @@ __all__ = ["PlacementProgram", "placement_program"]
 
 @dataclass
 class PlacementProgram:
-    """Columns: ``extra[entry]`` share above ``least`` in units, ``rate[cohort]`` tasks/s, ``theta[flow]``.
+    """Columns: ``extra[entry]`` share above ``least`` in units, ``theta[flow]``.
+
+    ``rate[cohort]``: a column and the tasks/s that one unit of it stands for.
 
     ``least_use``: U[D][R] at the least shares, without transient use. ``queues``: of goals ``p99`` so far.
     """
@@ -37,7 +40,7 @@ class PlacementProgram:
     links: Links
     program: Program = field(default_factory=Program)
     extra: dict[int, int] = field(default_factory=dict)
-    rate: dict[int, int] = field(default_factory=dict)
+    rate: dict[int, tuple[int, float]] = field(default_factory=dict)
     theta: dict[FlowKey, int] = field(default_factory=dict)
     least_use: list[list[int]] = field(default_factory=list)
     queues: list[QueueColumn] = field(default_factory=list)
@@ -96,31 +99,50 @@ def placement_program(cohorts: Cohorts, room: Room, links: Links) -> PlacementPr
 
 
 def _add_rates(made: PlacementProgram) -> None:
-    compiled, entry_of = made.compiled, made.entry_of
+    """Tasks completed; cohorts whose shares are enough already share a column with others that wait for the same."""
+    compiled = made.compiled
+    if not compiled.model.has_rate_goals or Family.RATES in compiled.model.ignore:
+        return
+    speeds: dict[tuple[int, int], dict[int, float]] = {}
+    together: dict[tuple[tuple[FlowKey, ...], Fraction], int] = {}
+    kinds: list[int] = compiled.node_kind.tolist()
+    personal: dict[tuple[int, int, tuple[tuple[int, tuple[int, int]], ...]], tuple[Fraction, dict[int, int]]] = {}
     for index, cohort in enumerate(made.cohorts.cohorts):
-        workload = compiled.instance.workloads[cohort.workload]
-        if workload.rate <= 0 or not compiled.model.has_rate_goals:
+        offered = compiled.instance.workloads[cohort.workload].rate
+        if offered <= 0:
             continue
-        mode = workload.modes[int(compiled.option_mode[cohort.option])]
-        work = mode.demand(compiled.kinds[int(compiled.node_kind[cohort.node])]).work
-        fastest = workload.rate
-        if Family.RATES in compiled.model.ignore:
-            made.rate[index] = made.program.column(float(fastest * cohort.count))
+        where = cohort.option, kinds[cohort.node]
+        key = *where, tuple(cohort.ranges.items())
+        if key not in personal:
+            personal[key] = fastest(compiled, cohort)
+        most, needs = personal[key]
+        if all(made.least_of(index, r) >= need * cohort.count for r, need in needs.items()):
+            group = cohort.flows, most / offered
+            if group not in together:
+                together[group] = made.program.column(float(group[1]))
+                _wait_for_flows(made, together[group], 1.0, cohort.flows)
+            made.rate[index] = together[group], float(offered * cohort.count)
             continue
-        needs = {name: need for name, need in work.compute.items() if need > 0}
-        for need in needs.values():
-            fastest = min(fastest, workload.parallel / need)
-        held = {name: need * (workload.residence or 0) for name, need in work.memory.items()}
-        rate = made.rate[index] = made.program.column(float(fastest * cohort.count))
-        for name, need in (*needs.items(), *((n, h) for n, h in held.items() if h > 0)):
-            r = compiled.resources.index(name)
-            unit = unit_of(compiled, r)
-            terms = {rate: float(need / base_unit(compiled, r) / unit)}
-            entry = entry_of.get((index, r))
-            least = made.least_of(index, r)
-            if entry in made.extra and entry is not None:
+        column = made.program.column(float(most * cohort.count))
+        made.rate[index] = column, 1.0
+        if where not in speeds:
+            speeds[where] = {
+                r: float(speed * unit_of(compiled, r)) for r, speed in task_speeds(compiled, *where).items()
+            }
+        for r, speed in speeds[where].items():
+            terms = {column: 1 / speed}
+            entry = made.entry_of.get((index, r))
+            if entry is not None and entry in made.extra:
                 terms[made.extra[entry]] = -1.0
-            made.program.at_most(terms, float(Fraction(least, unit)))
+            made.program.at_most(terms, made.least_of(index, r) / unit_of(compiled, r))
+        _wait_for_flows(made, column, float(offered * cohort.count), cohort.flows)
+
+
+def _wait_for_flows(made: PlacementProgram, column: int, offered: float, flows: tuple[FlowKey, ...]) -> None:
+    for key in flows:
+        if key not in made.theta:
+            made.theta[key] = made.program.column(1.0)
+        made.program.at_most({column: 1.0, made.theta[key]: -offered}, 0.0)
 
 
 def _add_capacity(made: PlacementProgram) -> None:
@@ -188,28 +210,18 @@ def _add_power(made: PlacementProgram) -> None:
 
 
 def _add_fabric(made: PlacementProgram) -> None:
-    compiled, links = made.compiled, made.links
-    short = links.short
-    over = links.flows_over(short)
-    for index, cohort in enumerate(made.cohorts.cohorts):
-        offered = compiled.instance.workloads[cohort.workload].rate
-        for key in cohort.flows if index in made.rate else ():
-            if key not in made.theta:
-                made.theta[key] = made.program.column(1.0)
-            terms = {made.rate[index]: 1.0, made.theta[key]: -float(offered * cohort.count)}
-            made.program.at_most(terms, 0.0)
-    every = links.crossings
+    every = made.links.crossings
     if every is None:
         return
+    short = made.links.short
     rate_of = dict(zip(every.keys, every.rates, strict=True))
-    rows: dict[tuple[int, str], dict[int, float]] = {}
-    for key, crossed in over.items():
-        for link, number in crossed.items() if key in made.theta else ():
-            scale = link.limit or Fraction(1)
-            rows.setdefault((link.domain, link.side), {})[made.theta[key]] = float(rate_of[key] * number / scale)
-    for link in short:
-        terms = rows.get((link.domain, link.side), {})
+    rows: list[dict[int, float]] = [{} for _ in short]
+    for key, crossed in made.links.flows_over(short).items():
+        column = made.theta.get(key)
+        rate = float(rate_of[key])
+        for index, number in crossed if column is not None else ():
+            rows[index][made.theta[key]] = rate * number / float(short[index].limit or 1)
+    for link, terms in zip(short, rows, strict=True):
         if terms:
-            scale = link.limit or Fraction(1)
             names = (link.domain, "internal" if link.side == "met" else "bandwidth")
-            made.program.at_most(terms, float(link.limit / scale), names, float(scale))
+            made.program.at_most(terms, 1.0 if link.limit else 0.0, names, float(link.limit or 1))

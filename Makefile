@@ -1,6 +1,6 @@
 # Shortcuts for developers. None of them is needed to use the project: ./quickstart and ./run-tests work without make.
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint type lock bench-small bench-gap bench-ctap bench-gqap bench-vbp clean
+.PHONY: help setup test lint type lock bench-small bench-gap bench-ctap bench-gqap bench-vbp bench-roadef bench-openb clean
 
 BIN := .venv/bin
 
@@ -58,6 +58,13 @@ bench-gqap: setup ## quadratic assignment against best known values (DATA=folder
 
 bench-vbp: setup ## vector bin packing against best known values (DATA=folder)
 	$(BIN)/python -m tests.bench.vbp --data "$(DATA)" $(ARGS)
+
+# make bench-roadef DATA=folder [ARGS="--time-limit 60 --seeds 0 1 2 --only 'b_*'"]; 300 s and one seed unless stated
+bench-roadef: setup ## machine reassignment against best known values and the challenge's score (DATA=folder)
+	$(BIN)/python -m tests.bench.roadef --data "$(DATA)" $(ARGS)
+
+bench-openb: setup ## GPU cluster at 130 % load against published online policies (DATA=folder)
+	$(BIN)/python -m tests.bench.openb --data "$(DATA)" $(ARGS)
 
 clean: ## remove the environment, caches and builds
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* htmlcov build dist

@@ -16,7 +16,7 @@ from pathlib import Path
 import allocator
 from tests.bench.runs import ROOT, Budget, Known, Row, find_known, instance_files, run_instance
 
-__all__ = ["Demand", "Suite", "main"]
+__all__ = ["Demand", "Suite", "judge", "main", "protocol"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def main(suite: Suite) -> int:
         print(f"no instance in {data} matches {arguments.only}")
         return 2
     budget = Budget(arguments.time_limit, arguments.threads, arguments.seed, arguments.method)
-    lines = [*_protocol(suite, budget), "", *_HEADER]
+    lines = [*protocol(suite.about, budget, f"seed {budget.seed}"), "", *_HEADER]
     print("\n".join(lines), flush=True)
     rows: list[Row] = []
     with ThreadPoolExecutor(arguments.jobs) as pool:
@@ -186,13 +186,14 @@ def _summary(rows: Sequence[Row], suite: Suite, demands: Sequence[Demand]) -> li
     return [head, "", *(f"- {demand}" for demand in demands)]
 
 
-def _protocol(suite: Suite, budget: Budget) -> list[str]:
+def protocol(about: str, budget: Budget, seeds: str) -> list[str]:
+    """Head of a table: what made it, within what limits, on what machine."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, check=False)
     made_by = f"allocator {allocator.__version__} ({commit.stdout.decode().strip() or 'no commit'})"
-    budgeted = f"method {budget.method}, seed {budget.seed}, {budget.threads} threads, limit {budget.time_limit:g} s"
+    budgeted = f"method {budget.method}, {seeds}, {budget.threads} threads, limit {budget.time_limit:g} s"
     machine = f"{_processor()}, {os.cpu_count()} cores"
     note = "The limit holds per instance, reading included; seconds are the wall time of the whole process."
-    return [f"# {suite.about}", "", f"{made_by}; {budgeted}; {machine}. {note}"]
+    return [f"# {about}", "", f"{made_by}; {budgeted}; {machine}. {note}"]
 
 
 def _processor() -> str:

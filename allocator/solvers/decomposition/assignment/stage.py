@@ -25,7 +25,8 @@ __all__ = ["AssignmentSearch"]
 
 EXACT_SHARE = 0.5
 EXACT_SHARE_FEW = 0.25  # with few jobs a node
-QUICK_SECONDS = 2.0  # the first part takes that much on thousands of members only
+QUICK_SECONDS = 2.0  # the first part takes that much on thousands of members only,
+QUICK_SHARE = 0.4  # and then as much as this of its time: without it there may be no plan at all
 
 
 class AssignmentSearch:
@@ -61,7 +62,7 @@ class AssignmentSearch:
             return StageAnswer(start, None, optimal=False)
         recorder.phase("assigning by the relaxation", level=0)
         on_value, on_bound = _listeners(compiled, recorder, members)
-        soon = budget.at_most(QUICK_SECONDS)
+        soon = budget.at_most(max(QUICK_SECONDS, budget.remaining() * QUICK_SHARE))
         found = quick(members.problem, soon, threads=threads, on_value=on_value, on_bound=on_bound)
         choice = None if start is None else members.choice(start)
         if choice is not None and (found.value is None or members.problem.value(choice) < found.value):

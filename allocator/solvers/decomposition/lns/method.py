@@ -1,0 +1,109 @@
+"""The method ``lns``: from a start or a quick plan, parts are freed and solved again exactly until time is up.
+
+Owns the start and the wording of the answer. Must not know how parts are chosen.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from allocator.compiled.entities import Compiled
+from allocator.errors import MethodRefused
+from allocator.model.families import Family, GoalId
+from allocator.plan.result import Status, Termination, TerminationReason
+from allocator.solvers.base import Answer, Assignment, Method, Support
+from allocator.solvers.budget import Budget
+from allocator.solvers.decomposition.assignment.stage import AssignmentSearch
+from allocator.solvers.decomposition.lns.search import Search
+from allocator.solvers.heuristic.outcome import checked
+from allocator.solvers.recorder import Recorder
+from allocator.solvers.registry import method_named
+from allocator.solvers.support import require_support
+
+__all__ = ["LnsMethod"]
+
+START_SHARE = 0.3  # of the time, for each way to a first plan
+CPSAT_AFTER = 10.0  # s: in less, loading it costs more than it gains
+
+
+class LnsMethod:
+    """Large neighbourhood search by ``milp`` and ``cpsat``. Has no bound of its own."""
+
+    name = "lns"
+    support = Support(
+        frozenset(Family) - {Family.SLO},
+        frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY},
+        frozenset({"fair", "knee", "table"}),
+    )
+
+    def refuse(self, compiled: Compiled) -> None:
+        """Any size is welcome."""
+
+    def solve(
+        self,
+        compiled: Compiled,
+        *,
+        budget: Budget,
+        recorder: Recorder,
+        start: Assignment | None,
+        seed: int,
+        threads: int,
+        gap: float,  # noqa: ARG002 - no bound, hence no gap
+    ) -> Answer:
+        """Improve the start, or a first plan. An iteration is one part."""
+        none: tuple[Fraction | None, ...] = (None,) * len(compiled.model.levels)
+        first = start or _first(compiled, budget, recorder, seed=seed, threads=threads)
+        if first is None:
+            reason = TerminationReason.CONVERGED
+            if budget.exhausted:
+                reason = TerminationReason.INTERRUPTED if budget.interrupted else TerminationReason.TIME_LIMIT
+            return Answer(Status.UNKNOWN, Termination(reason, "no plan to start from was found"), None, none, none)
+        recorder.phase("freeing parts of the plan", level=0)
+        search = Search(compiled, first, budget, recorder, seed, threads, _engines(compiled, budget))
+        reason = search.run()
+        detail = f"{search.gains} of {search.iterations} parts gained"
+        return Answer(Status.FEASIBLE, Termination(reason, detail), search.best, search.values, none)
+
+
+def _engines(compiled: Compiled, budget: Budget) -> dict[str, Method]:
+    """``milp``, and ``cpsat`` where it supports what is in use and there is time to load it."""
+    engines = {"milp": method_named("milp")}
+    cpsat = method_named("cpsat")
+    try:
+        require_support(cpsat, compiled.instance, compiled.model)
+    except MethodRefused:
+        return engines
+    if budget.remaining() >= CPSAT_AFTER:
+        engines["cpsat"] = cpsat
+    return engines
+
+
+def _first(compiled: Compiled, budget: Budget, recorder: Recorder, *, seed: int, threads: int) -> Assignment | None:
+    """A plan by the quick ways, or by the exact model where they fail; the checker agrees."""
+
+    def by(name: str) -> Assignment | None:
+        method, share = method_named(name), budget.portion(START_SHARE).without_iterations()
+        try:
+            require_support(method, compiled.instance, compiled.model)
+            method.refuse(compiled)
+            answer = method.solve(
+                compiled, budget=share, recorder=recorder, start=None, seed=seed, threads=threads, gap=0.0
+            )
+        except MethodRefused:
+            return None
+        found = answer.assignment
+        return found if found is not None and checked(compiled, found) else None
+
+    stage = AssignmentSearch()
+    if stage.applies(compiled):
+        share = budget.portion(START_SHARE)
+        answer = stage.run(compiled, budget=share, recorder=recorder, start=None, seed=seed, threads=threads)
+        if answer.assignment is not None:
+            return answer.assignment
+    for name in ("greedy", "adjust", "milp", "cpsat"):
+        found = by(name)
+        if found is not None:
+            return found
+    if stage.applies(compiled) and not budget.exhausted:
+        return stage.run(compiled, budget=budget, recorder=recorder, start=None, seed=seed, threads=threads).assignment
+    return None

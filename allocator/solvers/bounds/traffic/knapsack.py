@@ -1,12 +1,12 @@
 """The best content of one bin for given prices: whole teams, parts of teams and loose members, one resource.
 
-Dynamic programme over the amount of the resource, in integers throughout. Profits are what the caller says; the best
-value is exact for the resource it looks at, and no less than that of any content that fits in every resource.
+Dynamic programme over the amount of the resource, in integers throughout. The best
+profit is exact for the resource it looks at, and no less than that of any content that fits in every resource.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,14 +27,14 @@ class TeamItem:
     roles : parts of the members.
     weights, most : of one member and most members, by role.
     whole : weight of a whole team; 0 where one of its roles may not stand there.
-    value : a members together are worth value * a * a.
+    worth : of a members together, by a from 0 to the whole team.
     """
 
     roles: tuple[int, ...]
     weights: tuple[int, ...]
     most: tuple[int, ...]
     whole: int
-    value: int
+    worth: tuple[int, ...]
 
     @property
     def size(self) -> int:
@@ -44,17 +44,17 @@ class TeamItem:
 
 @dataclass(frozen=True)
 class Content:
-    """``profit``: the best; ``members``: by part of the bin's best content; ``value``: sum of value * a * a there."""
+    """``profit``: the best. Of the content that has it: ``members`` by part, ``pieces`` by (team item, its members)."""
 
     profit: int
     members: dict[int, int]
-    value: int
+    pieces: dict[tuple[int, int], int]
 
 
 def best_content(
-    capacity: int, teams: Sequence[TeamItem], loose: Sequence[tuple[int, int]], price: Sequence[int]
+    capacity: int, teams: Sequence[TeamItem], loose: Sequence[tuple[int, int]], price: Mapping[int, int]
 ) -> Content:
-    """Best sum of profits within the capacity; a part of a members of a team earns value * a * a + their prices.
+    """Best sum of profits within the capacity; a piece of a members of a team earns ``worth[a]`` and their prices.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def best_content(
         table = _compositions(team, [price[role] for role in team.roles], capacity)
         tables.append(table)
         best, _ = table[-1]
-        squares = team.value * np.arange(best.shape[0], dtype=np.int64)[:, None] ** 2
-        earned = np.where(best > NONE, best + squares, NONE)[: team.size].max(axis=0)
+        worth = np.array(team.worth, dtype=np.int64)[:, None]
+        earned = np.where(best > NONE, best + worth, NONE)[: team.size].max(axis=0)
         kept = _undominated(earned)
         weights.append(kept)
         profits.append(earned[kept])
@@ -78,7 +78,7 @@ def best_content(
         if team.whole:
             weights.append(np.array([team.whole], dtype=np.int64))
             together = sum(price[role] * most for role, most in zip(team.roles, team.most, strict=True))
-            profits.append(np.array([team.value * team.size**2 + together], dtype=np.int64))
+            profits.append(np.array([team.worth[team.size] + together], dtype=np.int64))
             origin.append(2 * number + 1)
     plain = [(part, weight) for part, weight in loose if price[part] > 0]
     if plain:
@@ -86,7 +86,7 @@ def best_content(
         profits.append(np.array([price[part] for part, _ in plain], dtype=np.int64))
         origin += [-1 - index for index in range(len(plain))]
     if not origin:
-        return Content(0, {}, 0)
+        return Content(0, {}, {})
     all_weights, all_profits = np.concatenate(weights), np.concatenate(profits)
     free = all_weights == 0
     if (all_profits[free] > 0).any():
@@ -96,7 +96,7 @@ def best_content(
     sources = [source for source, kept_item in zip(origin, keep.tolist(), strict=True) if kept_item]
     best_at, choice = _fill(capacity, all_weights, all_profits)
     members: dict[int, int] = {}
-    value = 0
+    pieces: dict[tuple[int, int], int] = {}
     for item in _taken(choice, all_weights):
         source, weight = sources[item], int(all_weights[item])
         if source < 0:
@@ -105,11 +105,12 @@ def best_content(
             continue
         team, whole = teams[source // 2], source % 2 == 1
         found = team.most if whole else _composition(team, tables[source // 2], weight)
-        value += team.value * sum(found) ** 2
+        piece = source // 2, sum(found)
+        pieces[piece] = pieces.get(piece, 0) + 1
         for role, number in zip(team.roles, found, strict=True):
             if number:
                 members[role] = members.get(role, 0) + number
-    return Content(int(best_at[capacity]), members, value)
+    return Content(int(best_at[capacity]), members, pieces)
 
 
 def _compositions(team: TeamItem, prices: Sequence[int], capacity: int) -> list[tuple[Int64, Int64]]:
@@ -180,8 +181,8 @@ def _taken(choice: Int64, weights: Int64) -> list[int]:
 def _composition(team: TeamItem, table: list[tuple[Int64, Int64]], weight: int) -> Sequence[int]:
     """Members by role of the best part of a team with that weight."""
     column = table[-1][0][: team.size, weight]
-    size = np.arange(len(column), dtype=np.int64)
-    a = int(np.where(column > NONE, column + team.value * size * size, NONE).argmax())
+    worth = np.array(team.worth[: team.size], dtype=np.int64)
+    a = int(np.where(column > NONE, column + worth, NONE).argmax())
     found = [0] * len(team.roles)
     for role in range(len(team.roles) - 1, -1, -1):
         found[role] = number = int(table[role][1][a, weight])

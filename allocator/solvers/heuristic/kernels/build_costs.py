@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
 from allocator.instance.entities import MoveCosts
+from allocator.instance.node_matrix import NodeMatrix
 from allocator.model.families import Family, GoalId
 from allocator.solvers.heuristic.kernels import indices as at
 from allocator.solvers.heuristic.kernels.build_columns import Columns
@@ -44,7 +45,7 @@ def cost_fields(compiled: Compiled, items: Items, columns: Columns) -> Part:
         "current_option": current_option,
         "eligible": np.ascontiguousarray(columns.eligible, dtype=np.uint8),
         "first_option": np.ascontiguousarray(compiled.first_option, dtype=np.int64),
-        "size": _sizes(compiled, columns),
+        "size": _sizes(compiled),
         "value": np.array([float(w.value) for w in workloads]) * weights.get(GoalId.PLACED, 0.0),
         "cost": cost,
         **_moves(compiled, items, weights.get(GoalId.MOVES)),
@@ -61,17 +62,14 @@ def cost_fields(compiled: Compiled, items: Items, columns: Columns) -> Part:
     return Part(fields, flags)
 
 
-def _sizes(compiled: Compiled, columns: Columns) -> Float:
-    """Weight of a member that must be placed and is not: 1 and its largest part of all there is."""
-    sizes = np.zeros(len(compiled.instance.workloads))
-    if compiled.model.may_leave_out or not len(sizes):
-        return sizes
-    return np.ones(len(sizes))
+def _sizes(compiled: Compiled) -> Float:
+    """Weight of a member that must be placed and is not."""
+    number = len(compiled.instance.workloads)
+    return np.zeros(number) if compiled.model.may_leave_out else np.ones(number)
 
 
 def _moves(compiled: Compiled, items: Items, weight: float | None) -> dict[str, object]:
     stated = compiled.instance.moves or MoveCosts()
-    kinds = len(compiled.kinds)
     memory = compiled.resources.index("memory") if "memory" in compiled.resources else -1
     bytes_of = np.zeros(len(compiled.blocks), dtype=np.int64)
     limited = Family.MOVE_LIMIT not in compiled.model.ignore
@@ -80,7 +78,6 @@ def _moves(compiled: Compiled, items: Items, weight: float | None) -> dict[str, 
             if block.current_node >= 0:
                 kind = compiled.node_kind[block.current_node]
                 bytes_of[block.index] = compiled.floor[block.current_option, kind, memory]
-    del kinds
     scale = 0.0 if weight is None else weight
     machine = np.zeros((1, 1))
     if weight and stated.machine and stated.machine_cost:
@@ -99,9 +96,11 @@ def _moves(compiled: Compiled, items: Items, weight: float | None) -> dict[str, 
 
 def _matrix(compiled: Compiled, costs: Mapping[tuple[str, str], object]) -> Float:
     index = compiled.instance.node_index
-    dense = getattr(costs, "dense", None)
-    if dense is not None:
-        found: Float = dense(compiled.instance)
+    if isinstance(costs, NodeMatrix):
+        places = np.array([index[path] for path in costs.paths])
+        square = np.asarray(costs.numbers, dtype=np.float64).reshape(len(places), len(places)) / costs.denominator
+        found = np.zeros((compiled.num_nodes, compiled.num_nodes))
+        found[np.ix_(places, places)] = square
         return found
     made = np.zeros((compiled.num_nodes, compiled.num_nodes))
     for (a, b), value in costs.items():

@@ -87,9 +87,12 @@ def empty_state(problem: Problem, seed: int) -> State:
     values[0] = float(problem.size[problem.workload].sum())
     level = int(problem.level_of[at.GOAL_MOVES])
     if level >= 0:
-        values[level] = float(problem.move_cost[problem.workload[runs]].sum()) + problem.service * float(
+        values[level] += float(problem.move_cost[problem.workload[runs]].sum()) + problem.service * float(
             moved.max(initial=0)
         )
+    level = int(problem.level_of[at.GOAL_BALANCE])
+    if level >= 0:  # what is out of balance with nobody there
+        values[level] += float((problem.triple_weight * np.maximum(0.0, problem.triple_have)).sum())
     held = np.zeros((num_domains, int(problem.sizes[at.COLUMNS])), dtype=np.int64)
     columns = np.nonzero(problem.holds)[0]
     if len(columns):
@@ -113,7 +116,7 @@ def empty_state(problem: Problem, seed: int) -> State:
         first_on=np.full(num_nodes, -1, dtype=np.int64),
         next_on=np.full(num_items, -1, dtype=np.int64),
         last_on=np.full(num_items, -1, dtype=np.int64),
-        counts=np.zeros(int(problem.tally_offset[-1]), dtype=np.int32),
+        counts=np.zeros(int(problem.tally_offset[-1]), dtype=np.int64),
         covered=np.zeros(len(problem.at_most), dtype=np.int64),
         standing=np.zeros(len(problem.at_most), dtype=np.int64),
         moved=moved,

@@ -15,8 +15,11 @@ import numpy.typing as npt
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from allocator.errors import InternalError
+
 __all__ = ["Table", "Tabled", "floats", "floats2", "ints", "ints2", "ints3", "marks", "marks2", "words"]
 
+WIDTHS = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.uint8), np.dtype(np.uint64))
 Table = npt.NDArray[np.int64]
 
 
@@ -27,8 +30,8 @@ class Tabled:
         self.arrays = arrays
         self.table: Table = np.zeros((len(arrays), 4), dtype=np.int64)
         for row, array in zip(self.table, arrays, strict=True):
-            if not array.flags.c_contiguous:
-                raise ValueError("arrays of kernels must be contiguous")
+            if not array.flags.c_contiguous or array.dtype not in WIDTHS:
+                raise InternalError(f"arrays of kernels are contiguous and of few types, not {array.dtype}")
             row[0] = array.ctypes.data
             row[1 : 1 + array.ndim] = array.shape
 

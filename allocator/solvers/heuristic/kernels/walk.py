@@ -45,7 +45,7 @@ def walk(
 
     Parameters
     ----------
-    level : the level to minimise. caps : float64[L + 1], most that earlier levels may be.
+    level : the level to minimise; of level 0 together with how far rules are broken. caps : float64[L + 1], most that earlier levels may be.
     heat, cooling : temperature of the first move, factor per move.
     mix : float64[NUM_MOVES], cumulated probabilities of the moves.
     counts : int64[4, NUM_MOVES], added to: tried, fitting, taken, improving.
@@ -76,11 +76,16 @@ def walk(
             if forth == 1:
                 if i == number:
                     counts[1, move] += 1
-                    ok = broken(problem, state) <= law
-                    for v in range(level):
-                        if values[v] > caps[v]:
-                            ok = False
+                    law_now = broken(problem, state)
                     worse = values[level] - saved[level]
+                    ok = True
+                    if level == 0:
+                        worse += law_now - law
+                    else:
+                        ok = law_now <= law
+                        for v in range(level):
+                            if values[v] > caps[v]:
+                                ok = False
                     if ok and worse > 0.0:
                         met = int(sample[0])
                         sample[1 + met % (len(sample) - 1)] = worse

@@ -101,7 +101,8 @@ class Search:
         refuse_rules(self.compiled)
         self.items = items_of(self.compiled)
         self.problem = build_problem(self.compiled, self.items)
-        self._table = tabled(self.problem)
+        self._tabled = tabled(self.problem)
+        self.table = self._tabled.table
         self.walkers = [self._walker(0)]
         self._evaluation_seconds = 0.0
         self._reported = 0.0
@@ -114,9 +115,9 @@ class Search:
             self._keep(start)
         self._first_placement(start)
         levels = list(range(1, len(self.compiled.model.levels) + 1))
-        if self.walkers[0].values[0] > NEAR:
+        if self.walkers[0].value(0) > NEAR:
             self._everybody()
-        if self.walkers[0].values[0] > NEAR or not len(self.items.block):
+        if self.walkers[0].value(0) > NEAR or not len(self.items.block):
             return self.best if len(self.items.block) else self._keep_placement()
         self._keep_placement()
         self._spread_walkers()
@@ -138,7 +139,7 @@ class Search:
     # ---- phases
 
     def _walker(self, number: int) -> Walker:
-        return Walker(self.problem, self._table.table, self.items, self.seed * 1009 + number + 1)
+        return Walker(self.problem, self.table, self.items, self.seed * 1009 + number + 1)
 
     def _first_placement(self, start: Assignment | None) -> None:
         """The start, or where things run now, then everybody else by construction."""
@@ -175,7 +176,7 @@ class Search:
             talk[placed_whole] = heavy[problem.unit[placed_whole]]
         partners = np.diff(problem.pair_start)
         value = problem.value[problem.workload]
-        return np.lexsort((np.arange(len(rows)), -value, -size, -(partners > 0), -talk)).astype(np.int64)
+        return np.lexsort((np.arange(len(rows)), -value, -size, partners == 0, -talk)).astype(np.int64)
 
     def _everybody(self) -> None:
         """Find room for those who must stand and do not."""
@@ -229,7 +230,7 @@ class Search:
                 if clock.moves is None:
                     rounds = int(np.clip(rounds * CHUNK_SECONDS / max(seconds, 1e-4), 200, 10_000_000))
                 for index, walker in enumerate(self.walkers):
-                    if walker.values[level] < best[index].value - NEAR * max(1.0, abs(best[index].value)):
+                    if walker.value(level) < best[index].value - NEAR * max(1.0, abs(best[index].value)):
                         best[index] = self._place(walker, level)
                         self._report(level, best[index].value)
                 if self._threshold is not None and min(place.value for place in best) <= NEAR:
@@ -241,7 +242,7 @@ class Search:
                     exchanged = int(progress * EXCHANGES)
                     self._exchange(level)
         for walker, place in zip(self.walkers, best, strict=True):
-            if walker.values[level] > place.value:
+            if walker.value(level) > place.value:
                 self._return(walker, place)
 
     def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heat: float, rounds: int) -> None:
@@ -272,7 +273,7 @@ class Search:
     # ---- places
 
     def _place(self, walker: Walker, level: int) -> _Place:
-        return _Place(float(walker.values[level]), walker.state.where.copy(), walker.state.option.copy())
+        return _Place(walker.value(level), walker.state.where.copy(), walker.state.option.copy())
 
     def _return(self, walker: Walker, place: _Place) -> None:
         fresh = self._walker(0)

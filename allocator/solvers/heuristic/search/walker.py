@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from allocator.solvers.heuristic.kernels import indices as at
 from allocator.solvers.heuristic.kernels.construct import construct
 from allocator.solvers.heuristic.kernels.items import Items
 from allocator.solvers.heuristic.kernels.moves import NUM_MOVES
@@ -45,6 +46,15 @@ class Walker:
     def num_left(self) -> int:
         """Items that do not stand."""
         return int((self.state.where < 0).sum())
+
+    def value(self, level: int) -> float:
+        """An internal level as it stands; level 0 with how far rules are broken."""
+        return float(self.state.values[level]) + (self._broken() if level == 0 else 0)
+
+    def _broken(self) -> int:
+        totals, most = self.state.totals, self.problem.most_moves
+        split = int(totals[at.UNSPREAD] + totals[at.UNMET] + totals[at.SPLIT])
+        return split + max(0, int(totals[at.MOVED] - most[0])) + max(0, int(totals[at.BYTES] - most[1]))
 
     def put(self, where: Int, option: Int, *, forced: bool = False) -> int:
         """Place items of an empty state, see ``put_all``."""

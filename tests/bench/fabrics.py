@@ -55,7 +55,8 @@ def singles(seed: int, curve: Curve, shape: Shape = Shape(4, 4), members: int = 
     """Single members of four classes, and random ordered pairs of them that talk at rates of their own."""
     rng = random.Random(seed)
     slots = -(-members // (shape.racks * shape.nodes)) + 1
-    classes, count = [], 4
+    classes: list[Document] = []
+    count = 4
     for number in range(count):
         size = members // count + (number < members % count)
         classes.append(
@@ -68,7 +69,7 @@ def singles(seed: int, curve: Curve, shape: Shape = Shape(4, 4), members: int = 
             }
         )
     tables: dict[tuple[int, int], list[list[Any]]] = {}
-    everyone = [(number, member) for number, each in enumerate(classes) for member in range(each["count"])]
+    everyone = [(number, member) for number, each in enumerate(classes) for member in range(int(each["count"]))]
     seen: set[tuple[tuple[int, int], tuple[int, int]]] = set()
     while len(seen) < flows:
         source, target = rng.sample(everyone, 2)

@@ -1,4 +1,4 @@
-"""Rows that every plan satisfies and the relaxation does not: added to HiGHS before a level that counts traffic.
+"""Rows that every plan satisfies and the relaxation does not: added to HiGHS before a level of traffic or throughput.
 
 The Pyomo model is exact without them; they only raise the bound. Owns when they are added; docs: traffic-formulation.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from allocator.errors import BudgetExhausted
 from allocator.model.families import GoalId
 from allocator.solvers.budget import Budget
 from allocator.solvers.milp.build import LevelObjective
+from allocator.solvers.milp.fabric.envelopes import add_envelopes
 from allocator.solvers.milp.fabric.node_pairs import add_node_pairs
 from allocator.solvers.milp.fabric.together import add_together
 from allocator.solvers.milp.formulation import Formulation
@@ -35,9 +37,17 @@ def strengthen(
 ) -> float | None:
     """Add products and rows for pairs of single members, once, before the first level that counts their traffic.
 
-    Returns the value of the relaxation, a bound on the scaled objective, where one was solved. ``target``: scaled
-    objective of a known plan, or None. Raises ``BudgetExhausted``.
+    For a level of throughput the rows are those of ``envelopes``. Returns the value of the relaxation, a bound on the
+    scaled objective, where one was solved. ``target``: scaled objective of a known plan, or None. Raises
+    ``BudgetExhausted``.
     """
+    if "envelopes" not in form.cache and GoalId.THROUGHPUT in {goal.id for goal in objective.level.goals}:
+        form.cache["envelopes"] = True
+        try:
+            return add_envelopes(form, matrix, run, objective, index, budget=budget.portion(SHARE_OF_TIME))
+        except BudgetExhausted:
+            budget.check()
+            return None  # the share of time alone is used up
     if "strengthened" in form.cache or not COUNTING & {goal.id for goal in objective.level.goals}:
         return None
     form.cache["strengthened"] = True

@@ -27,6 +27,7 @@ from allocator.solvers.milp.highs import HighsRun, Stop
 from allocator.solvers.milp.levels import LevelRun, Progress
 from allocator.solvers.milp.matrix import compile_matrix
 from allocator.solvers.milp.pair_search import propose
+from allocator.solvers.milp.rate_search import propose_rates
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
 
@@ -167,9 +168,12 @@ class MilpMethod:
 
 def _first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int) -> Assignment | None:
     """A plan found by search where the instance is of a kind that search knows; exactly feasible."""
-    counts = propose(compiled, budget, seed)
+    counts = propose(compiled, budget, seed) or propose_rates(compiled, budget, seed)
     if counts is None or overdrawn(compiled, counts, {}):
         return None
-    found = Assignment(counts)
+    shared = optimal_shares(compiled, counts)
+    if shared is None:
+        return None
+    found = shared.assignment
     recorder.phase(f"search found a first plan of value {float(level_values(compiled, found)[0]):g}")
     return found

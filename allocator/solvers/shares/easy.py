@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +34,7 @@ from allocator.solvers.shares.full import fastest, full_totals
 from allocator.solvers.shares.grants import Links, fair_grants, full_grants
 from allocator.solvers.shares.room import Room
 from allocator.solvers.shares.share_plan import SharePlan
-from allocator.solvers.shares.square_root import Queues, best_shares, multipliers
+from allocator.solvers.shares.square_root import NotNested, Queues, Row, best_shares, multipliers
 from allocator.solvers.shares.worst import Targets
 
 __all__ = ["Hard", "easy_shares", "queues_of", "unpriced"]
@@ -179,32 +178,61 @@ def unpriced(room: Room, links: Links) -> dict[tuple[int, str], float]:
 
 
 def _least_sum(walk: _Walk, goal: Goal, *, loose: bool) -> None:
-    """Least sum of response times under capacities alone; optimal if pools and power caps hold as well."""
+    """Least sum of response times under capacities and power caps."""
     if loose:
         raise _Undecided
-    prices = unpriced(walk.room, walk.links)
-    for r, entries in _queues_by_resource(walk.cohorts).items():
-        if (walk.compiled.pool_limit[:, r] >= 0).any():
-            raise _Undecided  # at nodes under a pool the limits are not nested capacities
+    compiled, prices = walk.compiled, unpriced(walk.room, walk.links)
+    found = _queues_by_resource(walk.cohorts)
+    for r, entries in found.items():
+        if (compiled.pool_limit[:, r] >= 0).any():
+            raise _Undecided  # at nodes under a pool the limits are not nested
         queues = queues_of(walk.cohorts, entries, walk.totals)
-        left = _left(walk, r)
         if float((queues.most * queues.members.astype(np.float64)).sum()) > LARGE:
             raise _Undecided
-        walk.totals[entries] = np.maximum(walk.totals[entries], best_shares(walk.compiled, queues, left))
-        unit = 10.0 ** walk.compiled.instance.resources[walk.compiled.resources[r]].exponent
-        for domain, price in multipliers(walk.compiled, queues, left).items():
-            prices[domain, walk.compiled.resources[r]] = price / unit * float(goal.weight)
+        rows, names = _rows(walk, r, queues.node, alone=len(found) == 1)
+        try:
+            totals = best_shares(queues, rows)
+            priced = multipliers(queues, rows) if walk.prices is None else []
+        except NotNested:
+            raise _Undecided from None
+        walk.totals[entries] = np.maximum(walk.totals[entries], totals)
+        for name, price in zip(names, priced, strict=False):
+            unit = 1.0 if name[1] == "power" else 10.0 ** compiled.instance.resources[name[1]].exponent
+            prices[name] = price / unit * float(goal.weight)
     if not walk.room.watts_fit(walk.totals):
         raise _Undecided
     if walk.prices is None:
         walk.prices = prices
 
 
-def _left(walk: _Walk, r: int) -> npt.NDArray[Any]:
-    """What domains have above the floors of the walk."""
+def _rows(walk: _Walk, r: int, nodes: Int64, *, alone: bool) -> tuple[list[Row], list[tuple[int, str]]]:
+    """Capacities and power caps above queues on nodes, inner ones first, and their names.
+
+    ``alone``: only shares of this resource are open, so that power caps can be counted here.
+    """
+    compiled = walk.compiled
     _, used = walk.room.extra(walk.totals, r)
     limits = walk.room.limits(r).tolist()
-    return np.array([None if a is None else a - b for a, b in zip(limits, used.tolist(), strict=True)], dtype=object)
+    power = walk.room.power_rows if alone and any(cap is not None for cap in compiled.power_limit) else None
+    power_left = {} if power is None else walk.room.power_left(walk.totals, power)
+    order = np.argsort(nodes, kind="stable")
+    first = np.searchsorted(nodes[order], compiled.first_node)
+    end = np.searchsorted(nodes[order], compiled.end_node)
+    rows: list[Row] = []
+    names: list[tuple[int, str]] = []
+    for domain in range(compiled.num_domains - 1, -1, -1):  # preorder: children come after their parent
+        members = order[first[domain] : end[domain]]
+        if not len(members):
+            continue
+        limit = limits[domain]
+        if limit is not None:
+            rows.append(Row(members, None, limit - int(used[domain])))
+            names.append((domain, compiled.resources[r]))
+        if power is not None and domain in power_left:
+            weight = np.where(power.driver[nodes[members]] == r, power.weight[nodes[members]], 0)
+            rows.append(Row(members, weight, power_left[domain], 1 / power.scale))
+            names.append((domain, "power"))
+    return rows, names
 
 
 def _queues_by_resource(cohorts: Cohorts) -> dict[int, list[int]]:

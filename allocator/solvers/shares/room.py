@@ -18,7 +18,7 @@ from allocator.solvers.evaluation.power import watts_of_use
 from allocator.solvers.evaluation.use import LARGE, domain_use, node_use
 from allocator.solvers.shares.cohorts import Cohorts
 
-__all__ = ["Room", "summed"]
+__all__ = ["PowerRows", "Room", "summed"]
 
 Int64 = npt.NDArray[np.int64]
 Integers = npt.NDArray[Any]  # int64, or Python integers where these could overflow
@@ -30,6 +30,23 @@ def summed(where: Int64, amounts: Int64, size: int) -> Integers:
     total = np.zeros(size, dtype=np.int64 if fits else object)
     np.add.at(total, where, amounts if fits else amounts.astype(object))
     return total
+
+
+@dataclass(frozen=True)
+class PowerRows:
+    """Caps of power over what nodes draw above the floors, in integers: watts times ``scale``.
+
+    Attributes
+    ----------
+    driver : int64[N], the resource that drives a node's draw.
+    weight : [N], Python integers, for one unit of it.
+    left : by domain with a cap, what the floors leave.
+    """
+
+    driver: Int64
+    weight: Integers
+    left: dict[int, int]
+    scale: int
 
 
 @dataclass(frozen=True)
@@ -138,11 +155,8 @@ class Room:
         return watts_of_use(compiled, in_use, use, held)
 
     @cached_property
-    def _power_rows(self) -> tuple[Int64, Integers, list[tuple[int, int]]] | None:
-        """Driving resource and watts a unit of every node, and what each cap leaves; watts as integers of one scale.
-
-        None when shares of power itself are open: then only the whole sum will do.
-        """
+    def power_rows(self) -> PowerRows | None:
+        """Power caps as sums over nodes; None when shares of power itself are open: then only the whole sum will do."""
         compiled = self.cohorts.compiled
         if any(compiled.resources[r] == "power" for r in self.touched):
             return None
@@ -154,26 +168,33 @@ class Room:
                 slopes[node] = (entity.power.busy - entity.power.idle) / capacity
         scale = math.lcm(*(slope.denominator for slope in slopes))
         floor = self.watts(self.cohorts.floor)
-        left = [
-            (domain, math.floor((cap - floor[domain]) * scale))
+        left = {
+            domain: math.floor((cap - floor[domain]) * scale)
             for domain, cap in enumerate(compiled.power_limit)
             if cap is not None
-        ]
-        return compiled.compute_resource, np.array([int(s * scale) for s in slopes], dtype=object), left
+        }
+        weights = np.array([int(slope * scale) for slope in slopes], dtype=object)
+        return PowerRows(compiled.compute_resource, weights, left, scale)
 
-    def watts_fit(self, totals: Int64) -> bool:
-        """Whether power caps hold."""
+    def power_left(self, totals: Int64, rows: PowerRows) -> dict[int, int]:
+        """What every cap leaves at totals, scaled; negative where it is exceeded."""
         compiled = self.cohorts.compiled
-        caps = compiled.power_limit
-        if all(cap is None for cap in caps):
-            return True
-        rows = self._power_rows
-        if rows is None:
-            return all(cap is None or watts <= cap for watts, cap in zip(self.watts(totals), caps, strict=True))
-        driver, slope, left = rows
         more = np.zeros(compiled.num_nodes, dtype=object)
         for r in self.touched:
             by_node, _ = self.extra(totals, r)
-            more += np.where(driver == r, by_node.astype(object) * slope, 0)
+            more += np.where(rows.driver == r, by_node.astype(object) * rows.weight, 0)
         up_to = np.concatenate([[0], np.cumsum(more)])
-        return all(up_to[compiled.end_node[d]] - up_to[compiled.first_node[d]] <= most for d, most in left)
+        return {
+            domain: left - int(up_to[compiled.end_node[domain]] - up_to[compiled.first_node[domain]])
+            for domain, left in rows.left.items()
+        }
+
+    def watts_fit(self, totals: Int64) -> bool:
+        """Whether power caps hold."""
+        caps = self.cohorts.compiled.power_limit
+        if all(cap is None for cap in caps):
+            return True
+        rows = self.power_rows
+        if rows is None:
+            return all(cap is None or watts <= cap for watts, cap in zip(self.watts(totals), caps, strict=True))
+        return all(left >= 0 for left in self.power_left(totals, rows).values())

@@ -3,29 +3,30 @@
 A member with q units waits k / (q - b), so the sum over n members falls with q by less and less. Where only one
 capacity binds, the best slack q - b is in proportion to sqrt(k) (square-root assignment, Kleinrock 1976). In general a
 unit goes to whom it gains most as long as every domain above has room: with nested capacities (a laminar family) that
-greedy rule is optimal (Federgruen and Groenevelt 1986). Nearly all of it is done at once: bottom-up, each domain gets
-the smallest marginal gain at which what is below it fits. Owns this rule alone; pools and power caps are not nested
-capacities.
+greedy rule is optimal (Federgruen and Groenevelt 1986). Nearly all of it is done at once: bottom-up, each limit gets
+the smallest marginal gain at which what is below it fits. A cap of power is one more limit, in watts a unit; the rule
+stands as long as limits that bind together weigh what they share in one proportion, and is then optimal up to the last
+unit. Owns this rule alone.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from allocator.compiled.entities import Compiled
 from allocator.solvers.shares.room import summed
 
-__all__ = ["Queues", "best_shares", "multipliers"]
+__all__ = ["NotNested", "Queues", "Row", "best_shares", "multipliers"]
 
 Int64 = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 HALVINGS = 200
+PROPORTION = 1e-9
 
 
 @dataclass(frozen=True)
@@ -80,119 +81,169 @@ class Queues:
         return units
 
 
-def best_shares(compiled: Compiled, queues: Queues, left: npt.NDArray[Any]) -> Int64:
+@dataclass(frozen=True)
+class Row:
+    """A limit on some cohorts: the sum of ``weight`` times the units above ``least`` is at most ``left``.
+
+    Attributes
+    ----------
+    members : int64[k], indices of cohorts.
+    weight : int64 or Python integers [k]; None: 1 each.
+    left : at least 0.
+    scale : what a weight of 1 is counted as in prices.
+    """
+
+    members: Int64
+    weight: npt.NDArray[Any] | None
+    left: int
+    scale: float = 1.0
+
+    @property
+    def shown(self) -> Float:
+        """Weights as floats, scaled."""
+        if self.weight is None:
+            return np.full(len(self.members), self.scale)
+        return self.weight.astype(np.float64) * self.scale
+
+
+class NotNested(Exception):
+    """Two limits bind the same cohorts in different proportions: the greedy rule is not optimal."""
+
+
+def best_shares(queues: Queues, rows: Sequence[Row]) -> Int64:
     """Totals with the least sum of waits.
 
-    ``left``: what every domain has above ``least``, Python integers, at least 0; None: no limit.
+    ``rows``: nested, inner ones first.
+
+    Raises
+    ------
+    NotNested
+        when two rows that bind weigh the same cohorts differently.
     """
-    inside = _inside(compiled, queues, left)
-    floor = queues.least * queues.members
-    price = _prices(queues, inside, lambda at: (queues.whole(at) - queues.least) * queues.members, left)
-    totals = floor + (queues.whole(price.of_queue) - queues.least) * queues.members
-    room: dict[int, int] = {}
-    for domain, members in inside:
-        room[domain] = int(left[domain]) - sum((totals - floor)[members].tolist())
-    above: list[list[int]] = [[] for _ in range(len(floor))]
-    for domain, members in inside:
-        for queue in members.tolist():
-            above[queue].append(domain)
+    price = _prices(queues, rows, lambda at: (queues.whole(at) - queues.least) * queues.members)[0]
+    extra = (queues.whole(price) - queues.least) * queues.members
+    totals: Int64 = queues.least * queues.members + extra
+    room: list[int] = []
+    above: list[list[tuple[int, int]]] = [[] for _ in range(len(totals))]
+    for index, row in enumerate(rows):
+        weights = [1] * len(row.members) if row.weight is None else [int(weight) for weight in row.weight]
+        used = sum(weight * amount for weight, amount in zip(weights, extra[row.members].tolist(), strict=True))
+        room.append(row.left - used)
+        for queue, weight in zip(row.members.tolist(), weights, strict=True):
+            if weight > 0:
+                above[queue].append((index, weight))
     _hand_out(queues, totals, room, above)
     return totals
 
 
-def multipliers(compiled: Compiled, queues: Queues, left: npt.NDArray[Any]) -> dict[int, float]:
-    """Price of every limited domain: what one more unit there would gain if shares were divisible."""
-    inside = _inside(compiled, queues, left)
+def multipliers(queues: Queues, rows: Sequence[Row]) -> list[float]:
+    """Price of every row: what a unit (times ``scale``) more of ``left`` would gain if shares were divisible."""
     floor = queues.least.astype(np.float64)
-    found = _prices(queues, inside, lambda at: (queues.divisible(at) - floor) * queues.members, left)
-    own = dict(found.of_domain)
-    prices: dict[int, float] = {}
-    effective: dict[int, float] = {}
-    for domain in range(compiled.num_domains):  # preorder: what stands above is known
-        inherited = effective.get(int(compiled.parent[domain]), 0.0)
-        effective[domain] = max(inherited, own.get(domain, 0.0))
-        if domain in own:
-            prices[domain] = effective[domain] - inherited
+    _, own = _prices(queues, rows, lambda at: (queues.divisible(at) - floor) * queues.members)
+    inherited = np.zeros(len(queues.node))
+    prices = [0.0] * len(rows)
+    for index in range(len(rows) - 1, -1, -1):  # outer ones first
+        weights = rows[index].shown
+        some = int(np.argmax(weights)) if len(weights) else 0
+        if own[index] > 0:
+            member = int(rows[index].members[some])
+            prices[index] = max(0.0, own[index] - float(inherited[member]) / float(weights[some]))
+            inherited[rows[index].members] += weights * prices[index]
     return prices
 
 
-@dataclass(frozen=True)
-class _Prices:
-    of_queue: Float
-    of_domain: tuple[tuple[int, float], ...]
-
-
-def _inside(compiled: Compiled, queues: Queues, left: npt.NDArray[Any]) -> list[tuple[int, Int64]]:
-    """Limited domains with the cohorts in them, the deepest first."""
-    order = np.argsort(queues.node, kind="stable")
-    nodes = queues.node[order]
-    found = []
-    for domain in range(compiled.num_domains - 1, -1, -1):  # preorder: children come after their parent
-        if left[domain] is not None:
-            first = np.searchsorted(nodes, compiled.first_node[domain])
-            end = np.searchsorted(nodes, compiled.end_node[domain])
-            if end > first:
-                found.append((domain, order[first:end]))
-    return found
-
-
 def _prices(
-    queues: Queues, inside: list[tuple[int, Int64]], extra: Callable[[Float], npt.NDArray[Any]], left: npt.NDArray[Any]
-) -> _Prices:
-    """Smallest price of every domain at which what is in it fits, given the prices below; bottom-up, by depth."""
+    queues: Queues, rows: Sequence[Row], extra: Callable[[Float], npt.NDArray[Any]]
+) -> tuple[Float, list[float]]:
+    """Smallest price of every row at which what it limits fits, given the prices of inner rows; and of every cohort."""
     price = np.zeros(len(queues.node))
-    highest = float(queues.gain(queues.least).max(initial=0.0)) * 2
-    of_domain: list[tuple[int, float]] = []
-    for batch in _disjoint(inside):
-        members = np.concatenate([queues_in for _, queues_in in batch])
-        sizes = [len(queues_in) for _, queues_in in batch]
-        group = np.repeat(np.arange(len(batch)), sizes)
-        limit = np.array([int(left[domain]) for domain, _ in batch], dtype=object)
-        low, high = np.zeros(len(batch)), np.full(len(batch), highest)
+    first_gain = queues.gain(queues.least)
+    own = [0.0] * len(rows)
+    bound: list[int] = []
+    for batch in _disjoint(rows):
+        members = np.concatenate([rows[index].members for index in batch])
+        weights = np.concatenate([rows[index].shown for index in batch])
+        group = np.repeat(np.arange(len(batch)), [len(rows[index].members) for index in batch])
+        fits = _fitting([rows[index] for index in batch], group)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steepest = np.where(weights > 0, first_gain[members] / weights, 0.0)
+        high = np.zeros(len(batch))
+        np.maximum.at(high, group, 2 * steepest)
 
-        def fits(
-            at: Float, members: Int64 = members, group: Int64 = group, limit: Any = limit
-        ) -> npt.NDArray[np.bool_]:
-            tried = price.copy()
-            tried[members] = np.maximum(tried[members], at[group])
-            used = extra(tried)[members]
-            if used.dtype.kind == "f":
-                total = np.bincount(group, weights=used, minlength=len(limit))
-                fine: npt.NDArray[np.bool_] = total <= limit.astype(np.float64)
-                return fine
-            whole: npt.NDArray[np.bool_] = (summed(group, used, len(limit)) <= limit).astype(bool)
-            return whole
+        def tried(
+            at: Float, members: Int64 = members, weights: Float = weights, group: Int64 = group
+        ) -> npt.NDArray[Any]:
+            at_members = price.copy()
+            at_members[members] = np.maximum(at_members[members], weights * at[group])
+            return extra(at_members)[members]
 
-        free = fits(low)
-        open_ = ~free
-        low = np.where(open_, np.maximum(low, np.finfo(float).tiny), 0.0)
+        open_ = ~fits(tried(np.zeros(len(batch))))
+        low = np.where(open_, np.finfo(float).tiny, 0.0)
         for _ in range(HALVINGS):
             middle = np.where(open_, np.sqrt(low) * np.sqrt(high), 0.0)
             moving = open_ & (middle > low) & (middle < high)
             if not moving.any():
                 break
-            fine = fits(np.where(moving, middle, high))
+            fine = fits(tried(np.where(moving, middle, high)))
             high = np.where(moving & fine, middle, high)
             low = np.where(moving & ~fine, middle, low)
         found = np.where(open_, high, 0.0)
-        price[members] = np.maximum(price[members], found[group])
-        of_domain += [(domain, float(each)) for (domain, _), each in zip(batch, found, strict=True)]
-    return _Prices(price, tuple(of_domain))
+        price[members] = np.maximum(price[members], weights * found[group])
+        for index, each in zip(batch, found.tolist(), strict=True):
+            own[index] = each
+            if each > 0:
+                _require_proportion(rows, index, bound)
+                bound.append(index)
+    return price, own
 
 
-def _disjoint(inside: list[tuple[int, Int64]]) -> list[list[tuple[int, Int64]]]:
-    """Batches of domains that do not overlap, so that each batch can be priced at once; inner ones earlier."""
+def _fitting(rows: list[Row], group: Int64) -> Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]]:
+    """Test of which rows hold the units above ``least``: exactly for whole units, nearly for divisible ones."""
+    left = np.array([row.left for row in rows], dtype=object)
+    plain = all(row.weight is None for row in rows)
+    weight = np.concatenate([np.ones(len(r.members), dtype=np.int64) if r.weight is None else r.weight for r in rows])
+    shown = weight.astype(np.float64)
+    near = left.astype(np.float64)
+
+    def fits(used: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        if used.dtype.kind == "f":
+            total = np.bincount(group, weights=used * shown, minlength=len(left))
+            fine: npt.NDArray[np.bool_] = total <= near
+            return fine
+        amounts = used if plain else used.astype(object) * weight
+        whole: npt.NDArray[np.bool_] = (summed(group, amounts, len(left)) <= left).astype(bool)
+        return whole
+
+    return fits
+
+
+def _require_proportion(rows: Sequence[Row], index: int, bound: list[int]) -> None:
+    """Raise unless a row that binds weighs the cohorts of each inner row that binds in one proportion."""
+    weight_of = dict(zip(rows[index].members.tolist(), rows[index].shown.tolist(), strict=True))
+    for other in bound:
+        shared = [
+            (weight_of[queue], weight)
+            for queue, weight in zip(rows[other].members.tolist(), rows[other].shown.tolist(), strict=True)
+            if queue in weight_of
+        ]
+        ratios = [mine / theirs if theirs else 0.0 for mine, theirs in shared]
+        if ratios and max(ratios) - min(ratios) > PROPORTION * max(ratios):
+            raise NotNested
+
+
+def _disjoint(rows: Sequence[Row]) -> list[list[int]]:
+    """Batches of rows that do not overlap, so that each batch can be priced at once; inner ones earlier."""
     height: dict[int, int] = {}
-    batches: dict[int, list[tuple[int, Int64]]] = {}
-    for domain, members in inside:
-        level = max((height.get(queue, 0) for queue in members.tolist()), default=0)
-        batches.setdefault(level, []).append((domain, members))
-        for queue in members.tolist():
-            height[queue] = level + 1
+    batches: dict[int, list[int]] = {}
+    for index, row in enumerate(rows):
+        members = row.members.tolist()
+        level = max((height.get(queue, 0) for queue in members), default=0)
+        batches.setdefault(level, []).append(index)
+        height.update(dict.fromkeys(members, level + 1))
     return [batches[level] for level in sorted(batches)]
 
 
-def _hand_out(queues: Queues, totals: Int64, room: dict[int, int], above: list[list[int]]) -> None:
+def _hand_out(queues: Queues, totals: Int64, room: list[int], above: list[list[tuple[int, int]]]) -> None:
     """Give what is left to whom it gains most, a unit for each of its members at most at a time. Changes ``totals``."""
     heap: list[tuple[float, int]] = []
     number = queues.members.tolist()
@@ -200,7 +251,7 @@ def _hand_out(queues: Queues, totals: Int64, room: dict[int, int], above: list[l
 
     def push(queue: int) -> None:
         units = int(totals[queue]) // number[queue]
-        if units < most[queue] and all(room[domain] > 0 for domain in above[queue]):
+        if units < most[queue] and all(room[row] >= weight for row, weight in above[queue]):
             here = units - float(queues.busy[queue])
             there = min(float(units + 1), float(queues.full[queue])) - float(queues.busy[queue])
             gain = float(queues.cost[queue]) * (there - here) / (here * there)
@@ -211,9 +262,10 @@ def _hand_out(queues: Queues, totals: Int64, room: dict[int, int], above: list[l
         push(queue)
     while heap:
         _, queue = heapq.heappop(heap)
-        given = min([number[queue] - int(totals[queue]) % number[queue], *(room[domain] for domain in above[queue])])
+        step = number[queue] - int(totals[queue]) % number[queue]
+        given = min([step, *(room[row] // weight for row, weight in above[queue])])
         if given > 0:
             totals[queue] += given
-            for domain in above[queue]:
-                room[domain] -= given
+            for row, weight in above[queue]:
+                room[row] -= given * weight
             push(queue)

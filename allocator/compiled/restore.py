@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import groupby, pairwise
 
-from allocator.compiled.entities import Block, Compiled, GangUnit
+from allocator.compiled.entities import Compiled, GangUnit
 from allocator.plan.entities import FlowGrant, PlacedGroup, Plan, UnplacedGroup
 
 __all__ = ["Counts", "assignment_of", "plan_of"]
@@ -13,7 +14,7 @@ __all__ = ["Counts", "assignment_of", "plan_of"]
 Counts = Mapping[tuple[int, int, int], int]
 Shares = Mapping[tuple[int, int, int, int], int]
 Theta = Mapping[tuple[str, int], Fraction]
-Spot = tuple[int, int, tuple[int, ...]]  # option, node, share of every resource
+UNPLACED = -1
 
 
 def plan_of(compiled: Compiled, counts: Counts, shares: Shares, theta: Theta) -> Plan:
@@ -26,19 +27,44 @@ def plan_of(compiled: Compiled, counts: Counts, shares: Shares, theta: Theta) ->
         if count:
             placed.setdefault(index, []).append((option, node, count))
     dealt = _deal_gangs(compiled, placed)
+    likes = _Likes(compiled, shares)
+    like_of = [[UNPLACED] * workload.count for workload in compiled.instance.workloads]
+    node_of = [[UNPLACED] * workload.count for workload in compiled.instance.workloads]
+    for block in compiled.blocks:
+        spots = placed.get(block.index)
+        if spots is None:
+            continue
+        by_spot = {(option, node): likes.of_spot(block.index, option, node, count) for option, node, count in spots}
+        order = dealt.get(block.index)
+        if order:
+            left = {spot: iter(alike) for spot, alike in by_spot.items()}
+            alike = [next(left[spot]) for spot in order]
+            nodes = [node for _, node in order]
+        else:
+            alike = [like for each in by_spot.values() for like in each]
+            nodes = [node for _, node, count in spots for _ in range(count)]
+        done = 0
+        for first, count in block.ranges:
+            taken = min(count, len(nodes) - done)
+            like_of[block.workload][first : first + taken] = alike[done : done + taken]
+            node_of[block.workload][first : first + taken] = nodes[done : done + taken]
+            done += taken
     groups: list[PlacedGroup] = []
     unplaced: list[UnplacedGroup] = []
-    spots: dict[int, list[tuple[int, Spot]]] = {}
-    for block in compiled.blocks:
-        numbers = _numbers(block)
-        order = dealt.get(block.index) or _in_order(placed.get(block.index, []))
-        share_of = _splitter(compiled, block, shares, counts)
-        for number, (option, node) in zip(numbers, order, strict=False):
-            spots.setdefault(block.workload, []).append((number, (option, node, share_of(option, node))))
-    for workload in compiled.instance.workloads:
-        found = sorted(spots.get(workload.index, []))
-        groups.extend(_runs(compiled, workload.index, found))
-        unplaced.extend(_gaps(workload.name, workload.count, [number for number, _ in found]))
+    paths = [node.path for node in compiled.instance.nodes]
+    for workload, of, at in zip(compiled.instance.workloads, like_of, node_of, strict=True):
+        first = 0
+        for like, run in groupby(of):
+            count = sum(1 for _ in run)
+            if like == UNPLACED:
+                unplaced.append(UnplacedGroup(workload.name, first, count, "not placed"))
+            else:
+                nodes = at[first : first + count]
+                stands = nodes[:1] if nodes.count(nodes[0]) == count else nodes
+                mode, amounts = likes.mode_and_shares(like)
+                at_paths = tuple([paths[node] for node in stands])
+                groups.append(PlacedGroup(workload.name, first, count, mode, at_paths, amounts))
+            first += count
     return Plan(
         compiled.instance.name,
         compiled.instance.digest,
@@ -49,36 +75,52 @@ def plan_of(compiled: Compiled, counts: Counts, shares: Shares, theta: Theta) ->
     )
 
 
-def _numbers(block: Block) -> Iterator[int]:
-    for first, count in block.ranges:
-        yield from range(first, first + count)
+class _Likes:
+    """Numbers for what members have in common in a plan: option (that is mode) and shares."""
 
+    def __init__(self, compiled: Compiled, shares: Shares) -> None:
+        self._compiled = compiled
+        self._kinds = compiled.node_kind.tolist()
+        self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._entries: list[tuple[str, Mapping[str, int]]] = []
+        self._floors: dict[tuple[int, int], list[int]] = {}
+        self._given: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+        for (block, option, node, resource), total in shares.items():
+            self._given.setdefault((block, option, node), []).append((resource, int(total)))
 
-def _in_order(spots: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
-    return [(option, node) for option, node, count in spots for _ in range(count)]
+    def of_spot(self, block: int, option: int, node: int, count: int) -> list[int]:
+        """Numbers of successive members of a block in one option on one node."""
+        kind = self._kinds[node]
+        floors = self._floors.get((option, kind))
+        if floors is None:
+            floors = self._floors[option, kind] = self._compiled.floor[option, kind].tolist()
+        given = self._given.get((block, option, node))
+        if given is None:
+            return [self._number(option, tuple(floors))] * count
+        totals = [floor * count for floor in floors]
+        for resource, total in given:
+            totals[resource] = total
+        alike: list[int] = []
+        for start, end in pairwise(sorted({0, count, *(total % count for total in totals)})):
+            share = tuple([total // count + (start < total % count) for total in totals])
+            alike += [self._number(option, share)] * (end - start)
+        return alike
 
+    def mode_and_shares(self, number: int) -> tuple[str, Mapping[str, int]]:
+        """What the members of that number have: mode, and amount of every resource they have a share of."""
+        return self._entries[number]
 
-def _splitter(
-    compiled: Compiled, block: Block, shares: Shares, counts: Counts
-) -> Callable[[int, int], tuple[int, ...]]:
-    """Return a function that hands out the shares of successive members of a (option, node) of the block."""
-    num_resources = len(compiled.resources)
-    given: dict[tuple[int, int], int] = {}
-    totals: dict[tuple[int, int], list[int]] = {}
-
-    def share_of(option: int, node: int) -> tuple[int, ...]:
-        key = option, node
-        count = counts[block.index, option, node]
-        if key not in totals:
-            floors = compiled.floor[option, compiled.node_kind[node]]
-            totals[key] = [
-                int(shares.get((block.index, option, node, r), int(floors[r]) * count)) for r in range(num_resources)
-            ]
-        position = given.get(key, 0)
-        given[key] = position + 1
-        return tuple(total // count + (1 if position < total % count else 0) for total in totals[key])
-
-    return share_of
+    def _number(self, option: int, share: tuple[int, ...]) -> int:
+        key = (option, share)
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = len(self._entries)
+            compiled = self._compiled
+            workload = compiled.instance.workloads[int(compiled.option_workload[option])]
+            mode = workload.modes[int(compiled.option_mode[option])].name
+            amounts = {name: amount for name, amount in zip(compiled.resources, share, strict=True) if amount}
+            self._entries.append((mode, amounts))
+        return found
 
 
 def _deal_gangs(
@@ -108,36 +150,6 @@ def _deal(compiled: Compiled, unit: GangUnit, spots: list[tuple[int, int, int]])
                 yield from seats[replica::replicas]
 
 
-def _runs(compiled: Compiled, workload: int, found: list[tuple[int, Spot]]) -> Iterator[PlacedGroup]:
-    """Pack consecutive members: same node, mode and shares; or same mode and shares on a list of nodes."""
-    entity = compiled.instance.workloads[workload]
-    paths = [node.path for node in compiled.instance.nodes]
-    start = 0
-    while start < len(found):
-        first, (option, _, share) = found[start]
-        end = start + 1
-        while (
-            end < len(found)
-            and found[end][0] == first + end - start
-            and found[end][1][0] == option
-            and found[end][1][2] == share
-        ):
-            end += 1
-        nodes = tuple(paths[spot[1]] for _, spot in found[start:end])
-        mode = entity.modes[int(compiled.option_mode[option])].name
-        amounts = {name: share[r] for r, name in enumerate(compiled.resources) if share[r]}
-        yield PlacedGroup(entity.name, first, end - start, mode, nodes[:1] if len(set(nodes)) == 1 else nodes, amounts)
-        start = end
-
-
-def _gaps(name: str, count: int, numbers: list[int]) -> Iterator[UnplacedGroup]:
-    expected = 0
-    for number in [*numbers, count]:
-        if number > expected:
-            yield UnplacedGroup(name, expected, number - expected, "not placed")
-        expected = number + 1
-
-
 def _grants(compiled: Compiled, theta: Theta) -> tuple[FlowGrant, ...]:
     grants = []
     for (kind, index), granted in sorted(theta.items()):
@@ -155,30 +167,35 @@ def assignment_of(
     compiled: Compiled, plan: Plan
 ) -> tuple[dict[tuple[int, int, int], int], dict[tuple[int, int, int, int], int], dict[tuple[str, int], Fraction]]:
     """Counts, totals of shares and granted fractions of a plan; members the instance does not know are left out."""
-    block_of: dict[tuple[str, int], int] = {}
+    block_of = {workload.name: [UNPLACED] * workload.count for workload in compiled.instance.workloads}
     for block in compiled.blocks:
-        name = compiled.instance.workloads[block.workload].name
-        for number in _numbers(block):
-            block_of[name, number] = block.index
+        of = block_of[compiled.instance.workloads[block.workload].name]
+        for first, count in block.ranges:
+            of[first : first + count] = [block.index] * count
     counts: dict[tuple[int, int, int], int] = {}
     shares: dict[tuple[int, int, int, int], int] = {}
-    column = {name: r for r, name in enumerate(compiled.resources)}
+    kinds = compiled.node_kind.tolist()
     for group in plan.placements:
         entity = compiled.instance.workload_by_name.get(group.workload)
         mode = next((i for i, m in enumerate(entity.modes) if m.name == group.mode), None) if entity else None
         if entity is None or mode is None:
             continue
         option = int(compiled.first_option[entity.index]) + mode
-        for offset in range(group.count):
-            member = block_of.get((group.workload, group.first + offset))
+        amounts: dict[int, list[int]] = {}
+        blocks = block_of[group.workload]
+        for offset in range(max(0, -group.first), min(group.count, entity.count - group.first)):
             node = compiled.instance.node_index.get(group.node_of(offset))
-            if member is None or node is None:
+            if node is None:
                 continue
-            counts[member, option, node] = counts.get((member, option, node), 0) + 1
-            floors = compiled.floor[option, compiled.node_kind[node]]
-            for name, r in column.items():
-                key = member, option, node, r
-                shares[key] = shares.get(key, 0) + group.shares.get(name, int(floors[r]))
+            kind, key = kinds[node], (blocks[group.first + offset], option, node)
+            if kind not in amounts:
+                floors = compiled.floor[option, kind].tolist()
+                amounts[kind] = [
+                    group.shares.get(name, floor) for name, floor in zip(compiled.resources, floors, strict=True)
+                ]
+            counts[key] = counts.get(key, 0) + 1
+            for r, amount in enumerate(amounts[kind]):
+                shares[(*key, r)] = shares.get((*key, r), 0) + amount
     names: dict[tuple[str, str], tuple[str, int]] = {}
     names.update({(team.name, team.name): ("team", team.index) for team in compiled.teams})
     names.update({(p.source_name, p.target_name): ("pair", i) for i, p in enumerate(compiled.pairs)})

@@ -10,7 +10,13 @@ from typing import Any
 from allocator.errors import InternalError
 from allocator.plan.numbers import decimal_text
 
-__all__ = ["encode"]
+__all__ = ["Encoded", "encode", "text_of"]
+
+
+class Encoded(str):
+    """Text that is JSON already, for entries of long lists whose parts repeat."""
+
+    __slots__ = ()
 
 
 def encode(tree: Mapping[str, Any]) -> str:
@@ -24,23 +30,32 @@ def encode(tree: Mapping[str, Any]) -> str:
     members = []
     for key, value in tree.items():
         if isinstance(value, list) and value:
-            entries = ",\n".join(f"  {_compact(entry)}" for entry in value)
-            members.append(f" {_compact(key)}: [\n{entries}\n ]")
+            entries = ",\n".join([f"  {text_of(entry)}" for entry in value])
+            members.append(f" {text_of(key)}: [\n{entries}\n ]")
         else:
-            members.append(f" {_compact(key)}: {_compact(value)}")
+            members.append(f" {text_of(key)}: {text_of(value)}")
     return "{\n" + ",\n".join(members) + "\n}\n"
 
 
-def _compact(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """One value in one line.
+
+    Raises
+    ------
+    InternalError
+        As in ``encode``.
+    """
+    if isinstance(value, Encoded):
+        return value
     if isinstance(value, Fraction):
         text = decimal_text(value)
         if text is None:
             raise InternalError(f"{value} is no decimal number")
         return text
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_compact(str(key))}: {_compact(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{text_of(str(key))}: {text_of(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_compact(item) for item in value) + "]"
+        return "[" + ", ".join(text_of(item) for item in value) + "]"
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, TypeError) as error:

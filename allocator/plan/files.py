@@ -16,7 +16,7 @@ from typing import Any
 
 from allocator.errors import InputError, InternalError, Problem
 from allocator.instance.entities import Instance
-from allocator.plan.encoding import encode
+from allocator.plan.encoding import Encoded, encode, text_of
 from allocator.plan.entities import Plan, flow_endpoint
 from allocator.plan.numbers import base_units, decimal_text, floor_decimal
 from allocator.plan.reading import FORMAT, plan_from_tree, tree_from_bytes
@@ -81,7 +81,6 @@ def _unreadable(error: OSError | ValueError) -> str:
 
 def _tree(plan: Plan, instance: Instance) -> dict[str, Any]:
     """The plan as a tree of JSON values, numbers exact."""
-    rate_of = _rates(instance)
     used = {name for group in plan.placements for name in group.shares}
     used.update(name for group in plan.unplaced for name in group.short)
     return {
@@ -90,21 +89,8 @@ def _tree(plan: Plan, instance: Instance) -> dict[str, Any]:
         "model": plan.model,
         "exponents": {name: resource.exponent for name, resource in instance.resources.items() if name in used},
         "result": None if plan.result is None else dict(plan.result),
-        "placements": [
-            {
-                "class": group.workload,
-                "first": group.first,
-                "count": group.count,
-                "mode": group.mode,
-                "nodes": list(group.nodes),
-                "shares": _amounts(group.shares, instance),
-            }
-            for group in plan.placements
-        ],
-        "flows": [
-            {"from": grant.source, "to": grant.target, **_grant(grant.granted, rate_of(grant.source, grant.target))}
-            for grant in plan.flows
-        ],
+        "placements": _placements(plan, instance),
+        "flows": _flows(plan, instance),
         "unplaced": [
             {
                 "class": group.workload,
@@ -116,6 +102,47 @@ def _tree(plan: Plan, instance: Instance) -> dict[str, Any]:
             for group in plan.unplaced
         ],
     }
+
+
+def _placements(plan: Plan, instance: Instance) -> list[Encoded]:
+    """Entries of ``placements``. A large plan has one for each member: what repeats in them is encoded once."""
+    paths = {node.path: text_of(node.path) for node in instance.nodes}
+    names: dict[tuple[str, str], tuple[str, str]] = {}
+    parts: dict[tuple[str, int], str] = {}
+    entries = []
+    for group in plan.placements:
+        key = (group.workload, group.mode)
+        if key not in names:
+            names[key] = text_of(group.workload), text_of(group.mode)
+        for share in group.shares.items():
+            if share not in parts:
+                parts[share] = text_of(_amounts(dict((share,)), instance))[1:-1]
+        shares = ", ".join([parts[share] for share in group.shares.items()])
+        name, mode = names[key]
+        nodes = ", ".join([paths.get(node) or text_of(node) for node in group.nodes])
+        entries.append(
+            Encoded(
+                f'{{"class": {name}, "first": {group.first}, "count": {group.count}, "mode": {mode}, '
+                f'"nodes": [{nodes}], "shares": {{{shares}}}}}'
+            )
+        )
+    return entries
+
+
+def _flows(plan: Plan, instance: Instance) -> list[Encoded]:
+    """Entries of ``flows``; most are granted the same fraction of the same rate."""
+    rate_of = _rates(instance) if plan.flows else None
+    known: dict[tuple[Any, Any], str] = {}
+    entries = []
+    for grant in plan.flows:
+        assert rate_of is not None
+        key = (grant.granted, rate_of(grant.source, grant.target))
+        if key not in known:
+            known[key] = text_of(_grant(*key)).lstrip("{")
+        source = text_of(grant.source)
+        target = source if grant.target == grant.source else text_of(grant.target)
+        entries.append(Encoded(f'{{"from": {source}, "to": {target}, {known[key]}'))
+    return entries
 
 
 def _amounts(amounts: Mapping[str, int], instance: Instance) -> dict[str, Any]:

@@ -16,7 +16,9 @@ from allocator.model.entities import Goal, Level
 from allocator.model.families import GoalId, sense_of
 from allocator.solvers.bounds.combinatorial import goal_bound
 from allocator.solvers.bounds.orbits import Orbits, orbits_of
+from allocator.solvers.bounds.peak import peak_bound
 from allocator.solvers.bounds.program import Expression
+from allocator.solvers.bounds.relaxation.cells import cells_of, parts_of, team_types
 from allocator.solvers.bounds.relaxation.goals import expression_of
 from allocator.solvers.bounds.relaxation.model import Relaxation, everyone
 from allocator.solvers.bounds.relaxation.worst import targets_of, worst_bound
@@ -46,7 +48,7 @@ class _Bounds:
     compiled: Compiled
     budget: Budget
     reached: tuple[Fraction | None, ...]
-    simple: dict[Goal, Fraction | None] = field(default_factory=dict)
+    simple: dict[Goal, Fraction] = field(default_factory=dict)
     orbits: Orbits | None = None
     cuts: list[LayerCut] | None = None
     relaxation: Relaxation | None = None
@@ -102,9 +104,14 @@ class _Bounds:
             return traffic_bound(self.compiled, cuts) if goal.id is GoalId.TRAFFIC else congestion_bound(cuts)
         if goal.id is GoalId.P99:
             return Fraction(0)
-        if goal not in self.simple:
-            self.simple[goal] = goal_bound(self.compiled, goal)
-        return self.simple[goal]
+        known = self.simple.get(goal)
+        if known is None:
+            known = self.simple[goal] = goal_bound(self.compiled, goal)
+        if goal.id is GoalId.PEAK and placed and not self.budget.exhausted:
+            parts = parts_of(self.compiled, team_types(self.compiled)[0])
+            cells = cells_of(self.compiled, self._orbits(), parts, {})
+            known = max(known, peak_bound(self.compiled, goal, self._orbits(), parts, cells))
+        return known
 
     # ------------------------------------------------------------ linear relaxation
 
@@ -126,6 +133,8 @@ class _Bounds:
         objective, rest = self._expression(relaxation, level, placed)
         if objective is None or rest is None:
             return None
+        if {GoalId.NODES, GoalId.POWER} & {goal.id for goal in level.goals}:
+            self._whole_nodes(relaxation)
         sign = 1 if level.sense == "min" else -1
         best: Fraction | None = None
         minimised = Expression.total([(sign, objective)])
@@ -143,6 +152,13 @@ class _Bounds:
         if step is not None:
             best = math.ceil(best / step) * step
         return sign * best + rest
+
+    def _whole_nodes(self, relaxation: Relaxation) -> None:
+        """Nodes in use are a whole number: a row that rounds their least number up (Gomory 1958)."""
+        count = Expression(dict.fromkeys(relaxation.nodes_in_use, 1))
+        proof = relaxation.program.minimise(count, self.budget) if count.terms else None
+        if proof is not None and proof.bound is not None:
+            relaxation.program.row(count.terms, math.ceil(proof.bound), None)
 
     def _relaxation(self, index: int, placed: bool) -> Relaxation | None:
         """The relaxation for plans that keep the levels before; made anew where more is known of them."""

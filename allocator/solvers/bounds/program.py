@@ -94,8 +94,9 @@ class Program:
 
     def minimise(self, objective: Expression, budget: Budget) -> Proof | None:
         """A proven lower bound of an expression; None when time ends or the solver finds no feasible point."""
-        solver = _Solver(self)
-        return solver.minimise(objective, budget)
+        if not self.lower:
+            return Proof(Fraction(objective.constant), np.zeros(0))
+        return _Solver(self).minimise(objective, budget)
 
 
 class _Solver:

@@ -99,6 +99,11 @@ class Relaxation:
                 self.program.row({self.x[number]: 1, y: -self.cells[number].fits}, None, 0)
         return self._in_use[group]
 
+    @property
+    def nodes_in_use(self) -> tuple[int, ...]:
+        """Columns of the nodes in use, of the groups for which they were asked."""
+        return tuple(self._in_use.values())
+
     def watts(self, group: int) -> dict[int, Number]:
         """Draw of the nodes of a group, as terms (12)."""
         node = int(self.orbits.nodes[group])

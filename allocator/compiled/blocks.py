@@ -106,9 +106,8 @@ def _pair_members(instance: Instance) -> dict[str, set[int]]:
     members: dict[str, set[int]] = {}
     for flow in instance.flows:
         if flow.pattern == "pairs":
-            for i, j, _ in flow.pairs:
-                members.setdefault(flow.source, set()).add(i)
-                members.setdefault(flow.target, set()).add(j)
+            members.setdefault(flow.source, set()).update([i for i, _, _ in flow.pairs])
+            members.setdefault(flow.target, set()).update([j for _, j, _ in flow.pairs])
     return members
 
 
@@ -162,15 +161,15 @@ def _pairs(instance: Instance, blocks: list[Block]) -> tuple[PairTraffic, ...]:
     block_of = {(block.workload, block.ranges[0][0]): block.index for block in blocks if block.count == 1}
     index = {workload.name: workload.index for workload in instance.workloads}
     rates: dict[tuple[int, int], Fraction] = {}
-    names: dict[tuple[int, int], tuple[str, str]] = {}
     for flow in instance.flows:
+        senders, receivers = index[flow.source], index[flow.target]
         for i, j, rate in flow.pairs:
-            source, target = block_of[index[flow.source], i], block_of[index[flow.target], j]
-            if source == target or rate == 0:
-                continue
-            rates[source, target] = rates.get((source, target), Fraction(0)) + rate
-            names[source, target] = (flow_endpoint(flow.source, i), flow_endpoint(flow.target, j))
-    return tuple(PairTraffic(source, target, *names[source, target], rate) for (source, target), rate in rates.items())
+            ends = block_of[senders, i], block_of[receivers, j]
+            if ends[0] != ends[1] and rate:
+                rates[ends] = rates[ends] + rate if ends in rates else rate
+    prefixes = [flow_endpoint(workload.name) for workload in instance.workloads]
+    names = {number: f"{prefixes[workload]}/{member}" for (workload, member), number in block_of.items()}
+    return tuple([PairTraffic(*ends, names[ends[0]], names[ends[1]], rate) for ends, rate in rates.items()])
 
 
 def _groups(instance: Instance) -> tuple[GroupTraffic, ...]:

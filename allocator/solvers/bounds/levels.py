@@ -27,7 +27,8 @@ from allocator.solvers.budget import Budget
 
 __all__ = ["bounds"]
 
-MOST_CELLS = 60_000  # of one program
+MOST_CELLS = 60_000  # of one program; beyond that, nodes alike by themselves are taken together
+SECONDS_A_CELL = 5e-5  # about what building and solving take: not begun where there is no time for it
 ROUNDS = 12  # of tangents
 CLOSE = 1e-4  # relative error of the percentiles at which tangents end
 
@@ -166,7 +167,8 @@ class _Bounds:
         known = self.relaxation
         if known is None or known.all_placed != placed or known.targets != targets:
             orbits = self._orbits()
-            if orbits.num_groups * self.compiled.num_options > 4 * MOST_CELLS:
+            cells = orbits.num_groups * self.compiled.num_options
+            if cells > 4 * MOST_CELLS or cells * SECONDS_A_CELL > self.budget.remaining():
                 return None
             self.relaxation = Relaxation(self.compiled, orbits, placed, targets)
             self.expressions, self.kept = {}, 0

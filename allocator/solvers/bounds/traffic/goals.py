@@ -23,6 +23,9 @@ from allocator.solvers.evaluation.goals import CONGESTION_PIECES
 __all__ = ["LayerCut", "congestion_bound", "layer_cuts", "traffic_bound"]
 
 
+SECONDS_A_PAIR = 2e-5  # about what a flow between two members takes: not begun where there is no time for it
+
+
 @dataclass(frozen=True)
 class LayerCut:
     """``crossing``: bit/s between different bins of a layer at least, in any plan that places everyone."""
@@ -38,7 +41,8 @@ def layer_cuts(compiled: Compiled, orbits: Orbits, budget: Budget) -> list[Layer
     types, _ = team_types(compiled)
     parts = parts_of(compiled, types)
     cells = cells_of(compiled, orbits, parts, {})
-    graph = pair_graph(compiled, parts) if compiled.pairs else None
+    in_time = len(compiled.pairs) * SECONDS_A_PAIR < budget.remaining()
+    graph = pair_graph(compiled, parts) if compiled.pairs and in_time else None
     found = []
     for layer in layers_of(compiled, orbits, parts, cells):
         crossing = groups_cut(compiled, layer, parts) if compiled.groups else Fraction(0)

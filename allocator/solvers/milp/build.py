@@ -28,6 +28,8 @@ from allocator.solvers.milp.moves import add_move_limit
 from allocator.solvers.milp.power import add_power_caps
 from allocator.solvers.milp.rates import add_rates
 from allocator.solvers.milp.reserve import add_reserve
+from allocator.solvers.milp.response import cost, worst
+from allocator.solvers.milp.response.floors import add_slo
 from allocator.solvers.milp.terms import Terms
 from allocator.solvers.milp.usage import add_shares
 
@@ -37,9 +39,10 @@ __all__ = ["FAMILIES", "GOALS", "LevelObjective", "build"]
 LEAST_SHARE = 2**17  # largest coefficient over smallest from where on the smallest sets the scale of an objective
 COARSE_ERROR, FINE_ERROR = Fraction(1, 10**6), Fraction(1, 10**8)
 
-# order matters: shares before capacity, rates before grants
+# order matters: least shares before shares, shares before capacity, rates before grants
 FAMILIES: tuple[Callable[[Formulation], None], ...] = (
     add_assignment,
+    add_slo,
     add_shares,
     add_capacity,
     add_power_caps,
@@ -50,6 +53,11 @@ FAMILIES: tuple[Callable[[Formulation], None], ...] = (
     add_rates,
     add_grants,
 )
+
+
+def _p99(form: Formulation, goal: Goal) -> GoalTerms:
+    return worst.nothing(form, goal) if goal.worst else cost.add_cost(form, goal)
+
 
 GOALS: dict[GoalId, Callable[[Formulation, Goal], GoalTerms]] = {
     GoalId.PLACED: placement.placed,
@@ -62,6 +70,7 @@ GOALS: dict[GoalId, Callable[[Formulation, Goal], GoalTerms]] = {
     GoalId.POWER: use.power,
     GoalId.THROUGHPUT: rates.throughput,
     GoalId.FAIRNESS: rates.fairness,
+    GoalId.P99: _p99,
     GoalId.TRAFFIC: traffic.traffic,
     GoalId.CONGESTION: traffic.congestion,
 }

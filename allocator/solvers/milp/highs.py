@@ -20,7 +20,7 @@ from allocator.solvers.budget import Budget
 from allocator.solvers.milp.matrix import Matrix
 from allocator.solvers.quiet import QuietHighs
 
-__all__ = ["HighsRun", "Outcome", "Stop"]
+__all__ = ["HighsRun", "Outcome", "Stop", "ignore"]
 
 Float = npt.NDArray[np.float64]
 POLL_SECONDS = 0.05
@@ -155,9 +155,10 @@ class HighsRun:
         status = self._run_watched(budget, minimise, on_incumbent, on_bound)
         outcome = self._outcome(status, budget)
         for presolve in ("choose", "off"):
-            if not self._contradicts_itself(cost, outcome):
+            if outcome.stop is not Stop.NUMERICAL and not self._contradicts_itself(cost, outcome):
                 return outcome
-            # seen with a MIP start that presolve maps to a better objective than it has: run again from nothing
+            # seen with a MIP start that presolve maps to a better objective than it has, and with a solution that
+            # postsolve brings beyond fine tolerances: run again from nothing
             solver.clearSolver()
             self._set("presolve", presolve)
             status = self._run_watched(budget, minimise, on_incumbent, on_bound)
@@ -185,7 +186,7 @@ class HighsRun:
         self._require(self.solver.changeColsBounds(len(known), known, start[known], start[known]), "bounds")
         share = budget.portion(COMPLETION_SHARE)
         self._limit(share)
-        outcome = self._outcome(self._run_watched(share, minimise, _ignore, _ignore), share)
+        outcome = self._outcome(self._run_watched(share, minimise, ignore, ignore), share)
         self._require(self.solver.changeColsBounds(len(known), known, lower, upper), "bounds")
         return outcome.solution
 
@@ -242,8 +243,10 @@ class HighsRun:
             thread.join()
             for callback, function in subscriptions:
                 callback.unsubscribe(function)
-        self._require(result[0] if result else highspy.HighsStatus.kError, "run")
-        return solver.getModelStatus()
+        status = solver.getModelStatus()
+        if status != highspy.HighsModelStatus.kSolveError:
+            self._require(result[0] if result else highspy.HighsStatus.kError, "run")
+        return status
 
     def _outcome(self, status: Any, budget: Budget) -> Outcome:
         if status not in _STATUS:
@@ -263,5 +266,5 @@ class HighsRun:
         return Outcome(stop, solution, bound)
 
 
-def _ignore(value: float) -> None:
+def ignore(value: float) -> None:
     """What a step on the way to a run finds is not told."""

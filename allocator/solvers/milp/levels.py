@@ -6,13 +6,17 @@ Owns what happens to one level. Must not know how the model was built or how an 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
 from allocator.errors import BudgetExhausted, InternalError
+from allocator.model.entities import Level
+from allocator.model.families import GoalId
 from allocator.plan.result import gap_between
 from allocator.solvers.base import Assignment
 from allocator.solvers.budget import Budget
@@ -24,13 +28,21 @@ from allocator.solvers.milp.fabric.curves import refine
 from allocator.solvers.milp.fabric.strengthen import strengthen, with_root_bound
 from allocator.solvers.milp.fabric.team_order import order_teams
 from allocator.solvers.milp.formulation import Formulation
-from allocator.solvers.milp.highs import HighsRun, Outcome, Stop
+from allocator.solvers.milp.highs import HighsRun, Outcome, Stop, ignore
 from allocator.solvers.milp.matrix import Matrix
+from allocator.solvers.milp.response.cost import queues
+from allocator.solvers.milp.response.refine import at_placement
+from allocator.solvers.milp.response.root import stated, tighten
+from allocator.solvers.milp.response.worst import is_worst
+from allocator.solvers.milp.rows import Rows, delete_rows
+from allocator.solvers.milp.worst_level import lower_worst
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
 
 __all__ = ["LevelRun", "Progress"]
 
+Float = npt.NDArray[np.float64]
+GAP_SHARE = 0.3  # of the tolerance of tangents, for the search of placements
 NOISE = Fraction(1, 10**11)  # of the largest coefficient: what summing floats may leave of a zero
 
 
@@ -76,14 +88,23 @@ class LevelRun:
     def solve(self, objective: LevelObjective, index: int) -> Stop:
         """Optimise one level, then bind it."""
         self.recorder.phase(" + ".join(goal.id for goal in objective.level.goals), level=index)
+        if is_worst(objective.level):
+            return lower_worst(self, index)
         order_teams(self.form, self.matrix, self.solver)
         target = _scaled(objective, self.progress.value(index))
         try:
             root = strengthen(self.form, self.matrix, self.solver, objective, index, budget=self.budget, target=target)
         except BudgetExhausted:
             return Stop.TIME_LIMIT
+        relative_gap = self.gap
+        if _is_bent(objective.level):
+            tighten(
+                self.form, self.solver, self.matrix.objectives[index], scale=float(objective.scale), budget=self.budget
+            )
+            relative_gap = max(self.gap, GAP_SHARE * float(self.form.compiled.model.linearization.tolerance))
         while True:
-            outcome = with_root_bound(self._optimise(objective, index), root, minimise=objective.minimise)
+            outcome = self._optimise(objective, index, relative_gap)
+            outcome = with_root_bound(outcome, root, minimise=objective.minimise)
             if outcome.solution is None:
                 if outcome.stop is Stop.INFEASIBLE and index > 0:
                     return Stop.NUMERICAL  # the level before has a solution: floats lost it
@@ -92,29 +113,52 @@ class LevelRun:
             self._note_bound(objective, index, outcome)
             counts = read_counts(self.form, self.matrix, outcome.solution)
             value = self._take(counts, index)
-            if outcome.stop is not Stop.OPTIMAL or not self._bends_too_far(index, value, counts):
+            if outcome.stop is not Stop.OPTIMAL or not self._bends_too_far(index, value, counts, outcome.solution):
                 break
+            relative_gap = max(self.gap, relative_gap / 2)
         self._settle_bound(objective, index, value)
         if outcome.stop is Stop.OPTIMAL:
             self._bind(objective, index, value)
         return outcome.stop
 
-    def _optimise(self, objective: LevelObjective, index: int) -> Outcome:
-        """Run; while a rounded solution breaks an integer row of large coefficients, cut it off and run again."""
+    def _optimise(self, objective: LevelObjective, index: int, relative_gap: float) -> Outcome:
+        """Run one objective from the best known plan."""
 
         def true_value(scaled: float) -> float:
             return float(objective.scale) * scaled + float(objective.constant)
 
+        return self._run(
+            self.matrix.objectives[index],
+            minimise=objective.minimise,
+            relative_gap=relative_gap,
+            absolute_gap=0.999 if objective.step and not self.gap else 0.0,
+            start=start_values(self.form, self.matrix, self.progress.assignment),
+            on_incumbent=lambda value: self.recorder.incumbent(index, true_value(value)),
+            on_bound=lambda bound: self.recorder.bound(index, true_value(bound)),
+        )
+
+    def _run(
+        self,
+        cost: Float,
+        *,
+        minimise: bool,
+        relative_gap: float = 0.0,
+        absolute_gap: float = 0.0,
+        start: Float | None = None,
+        on_incumbent: Callable[[float], None] = ignore,
+        on_bound: Callable[[float], None] = ignore,
+    ) -> Outcome:
+        """Run; while a rounded solution breaks an integer row of large coefficients, cut it off and run again."""
         while True:
             outcome = self.solver.run(
-                self.matrix.objectives[index],
-                minimise=objective.minimise,
+                cost,
+                minimise=minimise,
                 budget=self.budget,
-                relative_gap=self.gap,
-                absolute_gap=0.999 if objective.step and not self.gap else 0.0,
-                start=start_values(self.form, self.matrix, self.progress.assignment),
-                on_incumbent=lambda value: self.recorder.incumbent(index, true_value(value)),
-                on_bound=lambda bound: self.recorder.bound(index, true_value(bound)),
+                relative_gap=relative_gap,
+                absolute_gap=absolute_gap,
+                start=start,
+                on_incumbent=on_incumbent,
+                on_bound=on_bound,
             )
             if outcome.solution is None:
                 return outcome
@@ -124,6 +168,25 @@ class LevelRun:
             forbid(self.solver, broken, outcome.solution)
             if self.budget.exhausted:
                 return Outcome(Stop.TIME_LIMIT, None, None)
+
+    def attempt(self, rows: Rows, index: int) -> Outcome:
+        """Any solution that keeps further rows; they are taken away again."""
+        first = int(self.solver.solver.getNumRow())
+        rows.add_to(self.solver)
+        outcome = self._run(self.matrix.objectives[index], minimise=True)
+        delete_rows(self.solver, range(first, first + len(rows)))
+        return outcome
+
+    def take(self, outcome: Outcome, index: int) -> Fraction:
+        """Give a solution's placement its best shares, keep it if it is better; the true value held."""
+        if outcome.solution is None:
+            raise InternalError("there is no solution to take")
+        return self._take(read_counts(self.form, self.matrix, outcome.solution), index)
+
+    def held(self, index: int) -> Fraction | None:
+        """True value of the best known plan with its best shares for this level, None without one."""
+        known = self.progress.assignment
+        return None if known is None else self._take(dict(known.counts), index)
 
     def _take(self, counts: dict[tuple[int, int, int], int], index: int) -> Fraction:
         """Give the counts their best shares, keep them if they are better, and return the true value held."""
@@ -158,7 +221,13 @@ class LevelRun:
         tighter = max if objective.minimise else min
         bounds[index] = found if known is None else tighter(known, found)
 
-    def _bends_too_far(self, index: int, value: Fraction, counts: dict[tuple[int, int, int], int]) -> bool:
+    def _bends_too_far(
+        self,
+        index: int,
+        value: Fraction,
+        counts: dict[tuple[int, int, int], int],
+        solution: Float,
+    ) -> bool:
         """Whether tangents left more than the tolerance between value and bound, and new ones were added for it."""
         gap = gap_between(value, self.progress.bounds[index])
         tolerance = self.form.compiled.model.linearization.tolerance
@@ -167,7 +236,13 @@ class LevelRun:
         tangents = refine(self.form, counts)
         for row, bound in tangents:
             self.solver.add_row(-np.inf, bound, row)
-        return bool(tangents)
+        rows = Rows()
+        if queues(self.form):
+            first = next(i for i, level in enumerate(self.form.compiled.model.levels) if _is_bent(level))
+            best = optimal_shares(self.progress.compiled, counts, self.progress.reached[: min(first, index)])
+            rows = stated(at_placement(self.form, counts, solution, None if best is None else best.assignment))
+            rows.add_to(self.solver)
+        return bool(tangents) or bool(len(rows))
 
     def _settle_bound(self, objective: LevelObjective, index: int, value: Fraction) -> None:
         """A bound that differs from the value by summing floats alone is the value."""
@@ -196,3 +271,7 @@ class LevelRun:
 
 def _scaled(objective: LevelObjective, value: Fraction | None) -> float | None:
     return None if value is None else float((value - objective.constant) / objective.scale)
+
+
+def _is_bent(level: Level) -> bool:
+    return GoalId.P99 in {goal.id for goal in level.goals}

@@ -13,7 +13,7 @@ from fractions import Fraction
 from allocator.compiled.entities import Compiled
 from allocator.errors import BudgetExhausted, ModelTooLarge
 from allocator.model.families import Family, GoalId
-from allocator.plan.result import Status, Termination, TerminationReason, gap_between
+from allocator.plan.result import LinearizationCertificate, Status, Termination, TerminationReason, gap_between
 from allocator.solvers.base import Answer, Assignment, Support
 from allocator.solvers.budget import Budget
 from allocator.solvers.evaluation.goals import level_values
@@ -28,6 +28,9 @@ from allocator.solvers.milp.levels import LevelRun, Progress
 from allocator.solvers.milp.matrix import compile_matrix
 from allocator.solvers.milp.pair_search import propose
 from allocator.solvers.milp.rate_search import propose_rates
+from allocator.solvers.milp.response.refine import response_certificate
+from allocator.solvers.milp.response.service import p99_goal
+from allocator.solvers.milp.response.worst import refuse_mixed
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
 
@@ -61,7 +64,9 @@ class _Report:
         bounds = (*progress.bounds, *(None for _ in range(num_levels)))[:num_levels]
         certificate = None
         if self.form is not None and progress.assignment is not None:
-            certificate = linearization(self.form, progress.assignment.counts)
+            certificate = response_certificate(self.form, progress.assignment)
+            if certificate is None or bent_links(self.form):
+                certificate = _worse(linearization(self.form, progress.assignment.counts), certificate)
         return Answer(
             status,
             termination,
@@ -102,24 +107,37 @@ class _Report:
         if all(difference is not None and difference <= SAME for difference in gaps):
             return self.answer(Status.OPTIMAL, Termination(TerminationReason.OPTIMAL, ""))
         detail = f"every level is within the gap of {gap:g}" if gap else "as near as floating point can tell"
-        if not gap and self.form is not None and bent_links(self.form):
+        if not gap and self.form is not None and (bent_links(self.form) or p99_goal(self.form.compiled)):
             tolerance = self.progress.compiled.model.linearization.tolerance
             detail = f"every level is within the linearisation tolerance of {float(tolerance):g}"
         return self.answer(Status.FEASIBLE, Termination(TerminationReason.GAP, detail))
 
 
+def _worse(first: LinearizationCertificate, second: LinearizationCertificate | None) -> LinearizationCertificate:
+    """Both certificates in one: the larger of the errors, where both are proven."""
+    if second is None:
+        return first
+    return LinearizationCertificate(
+        max(first.max_relative_error, second.max_relative_error),
+        max(first.measured, second.measured),
+        f"{first.proven_over}; {second.proven_over}",
+    )
+
+
 class MilpMethod:
-    """Exact mixed-integer formulation of all families and goals but ``slo``, ``p99`` and ``quality``."""
+    """Exact mixed-integer formulation of all families and goals but ``quality``."""
 
     name = "milp"
     support = Support(
-        frozenset(Family) - {Family.SLO},
-        frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY},
+        frozenset(Family),
+        frozenset(GoalId) - {GoalId.QUALITY},
         frozenset({"fair", "knee", "table"}),
     )
 
     def refuse(self, compiled: Compiled) -> None:
-        """Refuse models that are too large to build, by their number of placement variables."""
+        """Refuse models that are too large to build, and a worst P99 that is weighed against other goals."""
+        for level in compiled.model.levels:
+            refuse_mixed(level)
         number = num_placement_variables(compiled)
         if number > MAX_PLACEMENT_VARIABLES:
             raise ModelTooLarge(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from allocator.model.families import Family
+from allocator.model.families import Family, GoalId
 from allocator.solvers.milp.formulation import Entry, Formulation
+from allocator.solvers.milp.response.delays import seat_at, served_blocks
+from allocator.solvers.milp.response.floors import least_share
 from allocator.solvers.milp.terms import Terms
 
 __all__ = ["add_shares", "share_unit", "total_share", "transient_use", "usage"]
@@ -18,33 +20,43 @@ def share_unit(form: Formulation, resource: int) -> int:
 
 
 def add_shares(form: Formulation) -> None:
-    """Variables e[b, o, h, r] >= 0: share above the floors, in ``share_unit`` amounts, where a rate can use it."""
+    """Variables e[b, o, h, r] >= 0: share above the least, in ``share_unit`` amounts, where more can pay."""
     compiled = form.compiled
     extra: dict[tuple[int, int, int, int], Any] = {}
     form.cache["extra"] = extra
-    if not compiled.model.has_rate_goals:
-        return
     for r in range(len(compiled.resources)):
         unit = share_unit(form, r)
-        users = [w.index for w in compiled.instance.workloads if compiled.uses_shares(w.index, r)]
+        rates = compiled.model.has_rate_goals
+        users = {w.index for w in compiled.instance.workloads if rates and compiled.uses_shares(w.index, r)}
         for entry in form.entries:
-            if int(compiled.option_workload[entry.option]) not in users:
+            workload = int(compiled.option_workload[entry.option])
+            if not entry.variable.upper or not (workload in users or _may_serve(form, entry, r)):
                 continue
-            kind = compiled.node_kind[entry.node]
-            floor = int(compiled.floor[entry.option, kind, r])
+            least = least_share(form, entry, r)
             ceiling = compiled.ceiling_of(entry.option, entry.node, r)
-            if ceiling <= floor:
+            if ceiling <= least.coefs[0] if least else not ceiling:
                 continue
             variable = form.real("shares")
             extra[entry.block, entry.option, entry.node, r] = variable
-            form.at_most("shares", Terms([(unit, variable), (floor - ceiling, entry.variable)]), 0)
+            terms = least.extend(Terms([(unit, variable), (-ceiling, entry.variable)]))
+            form.at_most("shares", terms, 0)
+
+
+def _may_serve(form: Formulation, entry: Entry, r: int) -> bool:
+    """Whether a class with a target may take more of its compute than it needs, and some goal likes that."""
+    instance = form.compiled.instance
+    rewarding = GoalId.BALANCE in form.compiled.model.goal_ids or any(
+        node.power is not None and node.power.busy < node.power.idle for node in instance.nodes
+    )
+    if not rewarding or entry.block not in served_blocks(form):
+        return False
+    service = served_blocks(form)[entry.block]
+    return service.target is not None and seat_at(form, entry).server.resource == r
 
 
 def total_share(form: Formulation, entry: Entry, r: int) -> Terms:
     """Total share of resource r of the members of an entry, in amounts."""
-    compiled = form.compiled
-    floor = int(compiled.floor[entry.option, compiled.node_kind[entry.node], r])
-    terms = Terms([(floor, entry.variable)])
+    terms = least_share(form, entry, r)
     variable = form.cache["extra"].get((entry.block, entry.option, entry.node, r))
     if variable is not None:
         terms.add(share_unit(form, r), variable)

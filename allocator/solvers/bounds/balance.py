@@ -9,12 +9,12 @@ import operator
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
 from allocator.instance.entities import BalanceTriple
 from allocator.model.families import Family
 from allocator.plan.numbers import base_units
+from allocator.solvers.bounds.room import extreme_floors
 
 __all__ = ["balance_bound", "greatest_uses"]
 
@@ -55,21 +55,9 @@ def greatest_uses(compiled: Compiled) -> list[int | None]:
 
 
 def _uses(compiled: Compiled, *, least: bool) -> list[int]:
-    """Sum over all members of their least, or greatest, floor where they may stand, by resource."""
-    num_options, num_kinds, num_resources = compiled.floor.shape
-    open_kind = np.zeros((num_options, num_kinds), dtype=np.bool_)
-    for kind in range(num_kinds):
-        open_kind[:, kind] = compiled.eligible[:, compiled.node_kind == kind].any(axis=1)
-    never = np.iinfo(np.int64).max if least else -1
-    extreme = np.minimum if least else np.maximum
-    floors: npt.NDArray[np.int64] = extreme.reduce(
-        np.where(open_kind[:, :, None], compiled.floor, never), axis=1, initial=never
-    )
-    best = np.full((len(compiled.instance.workloads), num_resources), never, dtype=np.int64)
-    extreme.at(best, compiled.option_workload, floors)
-    best[best == never] = 0  # a class that may stand nowhere: no plan at all
+    """Sum over all members of their least, or greatest, floor where they may stand, by resource; exact."""
     counts = [workload.count for workload in compiled.instance.workloads]
-    return [sum(map(operator.mul, counts, column)) for column in best.T.tolist()]
+    return [sum(map(operator.mul, counts, column)) for column in extreme_floors(compiled, least=least).T.tolist()]
 
 
 def _covers(compiled: Compiled, triple: BalanceTriple) -> bool:

@@ -15,7 +15,7 @@ from allocator.compiled.entities import Compiled
 from allocator.model.families import Family
 from allocator.plan.numbers import base_units
 
-__all__ = ["Aggregate", "aggregates", "least_floor", "room", "usable_nodes"]
+__all__ = ["Aggregate", "aggregates", "extreme_floors", "least_floor", "room", "usable_nodes"]
 
 POWER = "power"
 MAX_SETS = 64  # sets of nodes that are summed up; more would cost more than they tell
@@ -114,19 +114,41 @@ def aggregates(compiled: Compiled, counts: Sequence[int]) -> Iterator[Aggregate]
     ----------
     counts : members by workload that have to stand somewhere; classes that can stand nowhere are left out.
     """
-    usable = {w: usable_nodes(compiled, w) for w, count in enumerate(counts) if count}
-    usable = {w: nodes for w, nodes in usable.items() if nodes.any()}
-    floors = {(w, r): least_floor(compiled, w, r) or 0 for w in usable for r in range(len(compiled.resources))}
-    sets = {nodes.tobytes(): nodes for nodes in usable.values()}
+    needs = extreme_floors(compiled, least=True)
+    stands = np.logical_or.reduceat(compiled.eligible, compiled.first_option[:-1], axis=0) if len(counts) else needs
+    usable = np.nonzero((np.asarray(counts, dtype=object) != 0) & stands.any(axis=1))[0].tolist()
+    classes: dict[bytes, list[int]] = {}  # by the nodes they can use
+    for w in usable:
+        classes.setdefault(stands[w].tobytes(), []).append(w)
+    sets = {key: stands[members[0]] for key, members in classes.items()}
+    chosen = dict(list(sets.items())[:MAX_SETS])
     if usable:
-        union: npt.NDArray[np.bool_] = np.any(list(usable.values()), axis=0)
-        sets = dict(list(sets.items())[:MAX_SETS]) | {union.tobytes(): union}
-    for nodes in sets.values():
-        inside = tuple(w for w, own in usable.items() if not (own & ~nodes).any())
+        union: npt.NDArray[np.bool_] = np.any(list(sets.values()), axis=0)
+        chosen |= {union.tobytes(): union}
+    for nodes in chosen.values():
+        inside = np.array(
+            sorted(w for key, members in classes.items() if not (sets[key] & ~nodes).any() for w in members),
+            dtype=np.int64,
+        )
         for r in range(len(compiled.resources)):
-            needing = tuple(w for w in inside if floors[w, r])
+            needing = tuple(inside[needs[inside, r] > 0].tolist())
             if not needing:
                 continue
             held = room(compiled, r, nodes)
             if held is not None:
-                yield Aggregate(needing, r, sum(counts[w] * floors[w, r] for w in needing), held, nodes)
+                yield Aggregate(needing, r, sum(counts[w] * int(needs[w, r]) for w in needing), held, nodes)
+
+
+def extreme_floors(compiled: Compiled, *, least: bool) -> npt.NDArray[np.int64]:
+    """int64[W, R]: least, or greatest, floor of one member over the modes and nodes it may use; 0 where it may none."""
+    num_options, num_kinds, num_resources = compiled.floor.shape
+    open_kind = np.zeros((num_options, num_kinds), dtype=np.bool_)
+    for kind in range(num_kinds):
+        open_kind[:, kind] = compiled.eligible[:, compiled.node_kind == kind].any(axis=1)
+    never = np.iinfo(np.int64).max if least else -1
+    extreme = np.minimum if least else np.maximum
+    floors = extreme.reduce(np.where(open_kind[:, :, None], compiled.floor, never), axis=1, initial=never)
+    best = np.full((len(compiled.instance.workloads), num_resources), never, dtype=np.int64)
+    extreme.at(best, compiled.option_workload, floors)
+    best[best == never] = 0
+    return best

@@ -74,9 +74,9 @@ class Budget:
         seconds = None if remaining == float("inf") else self.elapsed() + remaining * share
         return Budget(Limits(seconds, self.limits.iterations), self.clock, self.started, self._interrupted)
 
-    def without_iterations(self) -> Budget:
-        """A budget that ends and stops with this one, its iterations not counted: for a solver that is only a step."""
-        return Budget(Limits(self.limits.seconds), self.clock, self.started, self._interrupted)
+    def counting(self, iterations: int | None) -> Budget:
+        """A budget that ends and stops with this one, with iterations of its own: for a solver that is only a step."""
+        return Budget(Limits(self.limits.seconds, iterations), self.clock, self.started, self._interrupted)
 
     def at_most(self, seconds: float) -> Budget:
         """A budget that ends after so many seconds, or with this one if that is sooner, and stops with this one."""

@@ -17,11 +17,11 @@ from allocator.solvers.base import Answer, Assignment
 from allocator.solvers.budget import Budget
 from allocator.solvers.heuristic.adjust_links import LinkLoads
 from allocator.solvers.heuristic.adjust_rules import MoveRules
-from allocator.solvers.heuristic.outcome import better, heuristic_answer, holds
+from allocator.solvers.heuristic.least_floors import with_least_floors
+from allocator.solvers.heuristic.outcome import better, heuristic_answer, with_shares
 from allocator.solvers.heuristic.room import ENDLESS
 from allocator.solvers.heuristic.uniform import SUPPORT, Dealt, deal
 from allocator.solvers.recorder import Recorder
-from allocator.solvers.shares.optimum import optimal_shares
 
 __all__ = ["AdjustMethod"]
 
@@ -54,15 +54,17 @@ class AdjustMethod:
     ) -> Answer:
         """Split evenly, adjust, and keep the best of both and of the start. An iteration is one move."""
         recorder.phase("splitting evenly")
-        dealt = deal(compiled, budget)
+        raised = with_least_floors(compiled)
+        dealt = deal(raised, budget)
         plans = [] if start is None else [start]
         moves = 0
         if dealt is not None:
-            plans += _with_shares(compiled, dict(dealt.room.counts))
+            even = with_shares(compiled, dealt.room.counts)
             recorder.phase("moving load off the fullest resource")
-            adjustment = _Adjustment(compiled, dealt, np.random.default_rng(seed))
+            adjustment = _Adjustment(raised, dealt, np.random.default_rng(seed))
             moves = adjustment.run(budget)
-            plans += _with_shares(compiled, dict(dealt.room.counts))
+            adjusted = with_shares(compiled, dealt.room.counts)
+            plans += [plan for plan in (even, adjusted) if plan is not None]
         if not plans:
             reason = TerminationReason.TIME_LIMIT if budget.exhausted else TerminationReason.CONVERGED
             none: tuple[Fraction | None, ...] = (None,) * len(compiled.model.levels)
@@ -77,14 +79,6 @@ class AdjustMethod:
         elif budget.limits.iterations is not None and moves >= budget.limits.iterations:
             reason = TerminationReason.ITERATION_LIMIT
         return heuristic_answer(compiled, best, recorder, reason, f"{moves} moves after an even split")
-
-
-def _with_shares(compiled: Compiled, counts: dict[tuple[int, int, int], int]) -> list[Assignment]:
-    """The placement with its best shares, if it holds."""
-    if not holds(compiled, counts):
-        return []
-    plan = optimal_shares(compiled, counts)
-    return [] if plan is None else [plan.assignment]
 
 
 class _Adjustment:

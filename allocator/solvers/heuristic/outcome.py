@@ -11,11 +11,12 @@ from allocator.plan.result import Status, Termination, TerminationReason
 from allocator.solvers.base import Answer, Assignment
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.recorder import Recorder
+from allocator.solvers.shares.optimum import optimal_shares
 from allocator.solvers.support import used_families
 
-__all__ = ["ahead", "better", "checked", "heuristic_answer", "holds"]
+__all__ = ["ahead", "better", "checked", "heuristic_answer", "with_shares"]
 
-JUDGED_AFTERWARDS = frozenset({Family.SPREAD, Family.DEPENDENCY})
+JUDGED_AFTERWARDS = frozenset({Family.SPREAD, Family.DEPENDENCY, Family.SLO})
 
 
 def ahead(compiled: Compiled, first: Sequence[Fraction], second: Sequence[Fraction]) -> bool:
@@ -40,11 +41,13 @@ def checked(compiled: Compiled, assignment: Assignment) -> bool:
     return check(compiled.instance, compiled.model, plan).feasible
 
 
-def holds(compiled: Compiled, counts: Mapping[tuple[int, int, int], int]) -> bool:
-    """Whether rules that were not looked at while placing hold for a placement at its floors."""
-    if not JUDGED_AFTERWARDS & used_families(compiled.instance, compiled.model):
-        return True
-    return checked(compiled, Assignment(dict(counts)))
+def with_shares(compiled: Compiled, counts: Mapping[tuple[int, int, int], int]) -> Assignment | None:
+    """A placement with its best shares; None where it breaks a rule that was not looked at while placing."""
+    plan = optimal_shares(compiled, dict(counts))
+    if plan is None:
+        return None
+    judged = JUDGED_AFTERWARDS & used_families(compiled.instance, compiled.model)
+    return None if judged and not checked(compiled, plan.assignment) else plan.assignment
 
 
 def heuristic_answer(

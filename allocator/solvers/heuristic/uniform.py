@@ -19,17 +19,17 @@ from allocator.model.families import Family, GoalId
 from allocator.plan.result import Status, Termination, TerminationReason
 from allocator.solvers.base import Answer, Assignment, Support
 from allocator.solvers.budget import Budget
-from allocator.solvers.heuristic.outcome import better, heuristic_answer, holds
+from allocator.solvers.heuristic.least_floors import with_least_floors
+from allocator.solvers.heuristic.outcome import better, heuristic_answer, with_shares
 from allocator.solvers.heuristic.room import Room
 from allocator.solvers.recorder import Recorder
-from allocator.solvers.shares.optimum import optimal_shares
 
 __all__ = ["SUPPORT", "UniformMethod", "deal"]
 
 Spot = tuple[int, int, int]  # block, option, node
 SUPPORT = Support(
-    frozenset(Family) - {Family.MOVE_LIMIT, Family.RESERVE, Family.SLO},
-    frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY},
+    frozenset(Family) - {Family.MOVE_LIMIT, Family.RESERVE},
+    frozenset(GoalId) - {GoalId.QUALITY},
     frozenset({"fair", "knee", "table"}),
 )
 
@@ -56,11 +56,10 @@ class UniformMethod:
     ) -> Answer:
         """Split evenly; a start that is better on the levels is kept instead."""
         recorder.phase("splitting evenly")
-        dealt = deal(compiled, budget)
+        dealt = deal(with_least_floors(compiled), budget)
         found = None
-        if dealt is not None and holds(compiled, dealt.room.counts):
-            plan = optimal_shares(compiled, dealt.room.counts)
-            found = None if plan is None else plan.assignment
+        if dealt is not None:
+            found = with_shares(compiled, dealt.room.counts)
         if found is None or (start is not None and better(compiled, start, found)):
             found = start
         if found is None:

@@ -15,7 +15,7 @@ from allocator.checker import check
 from allocator.compiled.compile import compile_instance
 from allocator.compiled.restore import plan_of
 from allocator.instance import instance_from_dict
-from allocator.instance.entities import Conflict, Dependency, Instance, Power, Spread, Uplink
+from allocator.instance.entities import Conflict, Dependency, Instance, Power, Slo, Spread, Uplink
 from allocator.model.entities import Model
 from allocator.plan.result import Status, TerminationReason
 from allocator.solvers.budget import Limits
@@ -245,3 +245,16 @@ def test_conflict_is_kept_by_the_split() -> None:
     nodes = [node(f"n{i}", capacity={"cpu": 10}) for i in range(2)]
     instance = replace(build(*nodes, workloads=[workload("a", 5, {"cpu": 1})]), conflicts=(Conflict("a", "node", 2),))
     assert by_node(instance, PLACE, "uniform")["a"] == {"n0": 2, "n1": 2}
+
+
+@pytest.mark.parametrize("method", ["uniform", "adjust"])
+def test_members_with_a_target_get_the_compute_it_needs(method: str) -> None:
+    nodes = [node(f"n{i}", capacity={"cpu": 4000}) for i in range(2)]
+    waiting = workload("a", 8, {"cpu": 100}, compute={"cpu": F(1, 2)}, rate=1, slo=Slo(F(6)))
+    result = solve(build(*nodes, workloads=[waiting]), PLACE, method=method, threads=1)
+    assert result.plan is not None
+    assert result.evaluation is not None
+    assert result.evaluation.feasible
+    shares = [group.shares["cpu"] for group in result.plan.placements]
+    assert min(shares) >= 884, "half a core of work a second, and ln 100 / 6 s times half a core on top"
+    assert result.levels[0].value == 8

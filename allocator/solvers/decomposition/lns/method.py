@@ -23,6 +23,7 @@ from allocator.solvers.support import require_support
 __all__ = ["LnsMethod"]
 
 START_SHARE = 0.3  # of the time, for each way to a first plan
+LOCAL_MOVES = 200_000  # of a local search before the parts, where iterations count and not the clock
 CPSAT_AFTER = 10.0  # s: in less, loading it costs more than it gains
 
 
@@ -31,8 +32,8 @@ class LnsMethod:
 
     name = "lns"
     support = Support(
-        frozenset(Family) - {Family.SLO},
-        frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY},
+        frozenset(Family),
+        frozenset(GoalId) - {GoalId.QUALITY},
         frozenset({"fair", "knee", "table"}),
     )
 
@@ -66,23 +67,24 @@ class LnsMethod:
 
 
 def _engines(compiled: Compiled, budget: Budget) -> dict[str, Method]:
-    """``milp``, and ``cpsat`` where it supports what is in use and there is time to load it."""
-    engines = {"milp": method_named("milp")}
-    cpsat = method_named("cpsat")
-    try:
-        require_support(cpsat, compiled.instance, compiled.model)
-    except MethodRefused:
-        return engines
-    if budget.remaining() >= CPSAT_AFTER:
-        engines["cpsat"] = cpsat
+    """``milp`` and ``cpsat`` where they support what is in use, the latter if there is time to load it."""
+    engines: dict[str, Method] = {}
+    for name in ("milp", "cpsat"):
+        method = method_named(name)
+        try:
+            require_support(method, compiled.instance, compiled.model)
+        except MethodRefused:
+            continue
+        if name != "cpsat" or budget.remaining() >= CPSAT_AFTER:
+            engines[name] = method
     return engines
 
 
 def _first(compiled: Compiled, budget: Budget, recorder: Recorder, *, seed: int, threads: int) -> Assignment | None:
     """A plan by the quick ways, or by the exact model where they fail; the checker agrees."""
 
-    def by(name: str) -> Assignment | None:
-        method, share = method_named(name), budget.portion(START_SHARE).without_iterations()
+    def by(name: str, moves: int | None = None) -> Assignment | None:
+        method, share = method_named(name), budget.portion(START_SHARE).counting(moves)
         try:
             require_support(method, compiled.instance, compiled.model)
             method.refuse(compiled)
@@ -100,8 +102,9 @@ def _first(compiled: Compiled, budget: Budget, recorder: Recorder, *, seed: int,
         answer = stage.run(compiled, budget=share, recorder=recorder, start=None, seed=seed, threads=threads)
         if answer.assignment is not None:
             return answer.assignment
-    for name in ("greedy", "adjust", "milp", "cpsat"):
-        found = by(name)
+    moves = None if budget.limits.iterations is None else LOCAL_MOVES
+    for name in ("local-search", "greedy", "adjust", "milp", "cpsat"):
+        found = by(name, moves if name == "local-search" else None)
         if found is not None:
             return found
     if stage.applies(compiled) and not budget.exhausted:

@@ -120,13 +120,13 @@ class Neighbourhoods:
         self._rng.shuffle(order)
         on_node = {spot: count for node in nodes for spot, count in self._on_node[node]}
         counts = {spot: on_node[spot] for first in order[:most] for spot in units[first]}
-        left = self._waiting(max(1, int(most * UNPLACED_SHARE)))
+        left = self._waiting(nodes, max(1, int(most * UNPLACED_SHARE)))
         if not counts or (only_left_out and not left):
             return None
         return Freed(counts, left, tuple(nodes))
 
-    def _waiting(self, most: int) -> Mapping[int, int]:
-        """Some of the blocks that are left out, a team or a gang unit whole."""
+    def _waiting(self, nodes: list[int], most: int) -> Mapping[int, int]:
+        """Some of the blocks that are left out and may stand on the nodes, a team or a gang unit whole."""
         if not self._unplaced or not self._compiled.model.may_leave_out:
             return {}
         known = list(self._unplaced)
@@ -137,10 +137,15 @@ class Neighbourhoods:
             together = self._compiled.teams[team].blocks if team >= 0 else self._unit_of.get(block, (block,))
             if block in self._unit_of and any(other in self._of_block for other in together):
                 continue  # part of the unit stands
-            found.update({other: self._unplaced[other] for other in together if other in self._unplaced})
+            if all(self._may_stand(other, nodes) for other in together):
+                found.update({other: self._unplaced[other] for other in together if other in self._unplaced})
             if len(found) >= most:
                 break
         return found
+
+    def _may_stand(self, block: int, nodes: list[int]) -> bool:
+        options = list(self._compiled.options_of(self._compiled.blocks[block].workload))
+        return bool(self._compiled.eligible[options][:, nodes].any())
 
     def _any(self, number: int) -> list[int]:
         chosen: list[int] = self._rng.choice(self._compiled.num_nodes, number, replace=False).tolist()

@@ -210,20 +210,25 @@ class _Restriction:
                 entity = compiled.teams[team]
                 own = tuple(position[block] for block in entity.blocks if block in position)
                 size = sum(self.members[self.blocks[block]] for block in own)
-                teams.append(TeamTraffic(len(teams), entity.name, own, size, entity.rate))
+                if size > 1:
+                    teams.append(TeamTraffic(len(teams), entity.name, own, size, entity.rate))
         pairs = tuple(
             replace(pair, source=position[pair.source], target=position[pair.target])
             for pair in compiled.pairs
             if pair.source in position and pair.target in position
         )
         of_class: dict[int, list[int]] = {}
-        for index, (_, workload, _) in enumerate(classes):
+        alone = set()
+        for index, (_, workload, blocks) in enumerate(classes):
             of_class.setdefault(workload, []).append(index)
+            if sum(self.members[block] for block in blocks) == 1:
+                alone.add(index)
         groups = [
             replace(group, source=source, target=target)
             for group in compiled.groups
             for source in of_class.get(group.source, ())
             for target in of_class.get(group.target, ())
+            if source != target or source not in alone
         ]
         return tuple(teams), pairs, tuple(groups if len(groups) <= MOST_ENTRIES else ())
 

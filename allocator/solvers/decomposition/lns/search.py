@@ -81,7 +81,7 @@ class Search:
         size = dict.fromkeys(kinds.weights, float(COLUMNS))
         idle = 0
         limit = self.budget.limits.iterations
-        while not self.budget.exhausted and (limit is None or self.iterations < limit):
+        while self.engines and not self.budget.exhausted and (limit is None or self.iterations < limit):
             kind = kinds.draw(rng)
             engine = engines.draw(rng)
             self.iterations += 1
@@ -126,7 +126,7 @@ class Search:
     def _answer(self, part: Part, name: str) -> Answer | None:
         """The engine's answer; None when it refuses the part."""
         engine = self.engines[name]
-        budget = self.budget.without_iterations()
+        budget = self.budget.counting(None)
         if self.budget.limits.iterations is None:
             whole = self.budget.limits.seconds or 0.0
             budget = budget.at_most(max(PART_SECONDS, whole * PART_SHARE))

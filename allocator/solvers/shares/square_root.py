@@ -25,6 +25,7 @@ __all__ = ["NotNested", "Queues", "Row", "best_shares", "multipliers"]
 
 Int64 = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
+Integers = npt.NDArray[Any]  # int64, or Python integers where these could overflow
 HALVINGS = 200
 PROPORTION = 1e-9
 
@@ -113,34 +114,51 @@ class NotNested(Exception):
 def best_shares(queues: Queues, rows: Sequence[Row]) -> Int64:
     """Totals with the least sum of waits.
 
-    ``rows``: nested, inner ones first.
+    ``rows``: nested, inner ones first. What is best under inner rows alone is a ceiling for what is best with outer
+    ones, since these only stop gains earlier.
 
     Raises
     ------
     NotNested
         when two rows that bind weigh the same cohorts differently.
     """
-    price = _prices(queues, rows, lambda at: (queues.whole(at) - queues.least) * queues.members)[0]
-    extra = (queues.whole(price) - queues.least) * queues.members
-    totals: Int64 = queues.least * queues.members + extra
-    room: list[int] = []
-    above: list[list[tuple[int, int]]] = [[] for _ in range(len(totals))]
-    for index, row in enumerate(rows):
-        weights = [1] * len(row.members) if row.weight is None else [int(weight) for weight in row.weight]
-        used = sum(weight * amount for weight, amount in zip(weights, extra[row.members].tolist(), strict=True))
-        room.append(row.left - used)
-        for queue, weight in zip(row.members.tolist(), weights, strict=True):
-            if weight > 0:
-                above[queue].append((index, weight))
-    _hand_out(queues, totals, room, above)
+    least: Int64 = queues.least * queues.members
+    totals: Int64 = queues.whole(np.zeros(len(least))) * queues.members
+    bound: list[list[int]] = [[] for _ in range(len(totals))]
+    for batch in _batches(queues, rows):
+
+        def used(at: Float, batch: _Batch = batch, most: Int64 = totals) -> Int64:
+            extra: Int64 = np.minimum(queues.whole(at) * queues.members, most) - least
+            return extra[batch.members]
+
+        found = batch.search(used)
+        price = np.zeros(len(totals))
+        price[batch.members] = batch.weights * found[batch.group]
+        before = totals
+        totals = np.where(price > 0, np.minimum(queues.whole(price) * queues.members, totals), totals)
+        for index, each in zip(batch.index, found.tolist(), strict=True):
+            if each > 0:
+                _require_proportion(rows, index, bound)
+                _hand_out(queues, rows[index], least, totals, before)
     return totals
 
 
 def multipliers(queues: Queues, rows: Sequence[Row]) -> list[float]:
     """Price of every row: what a unit (times ``scale``) more of ``left`` would gain if shares were divisible."""
     floor = queues.least.astype(np.float64)
-    _, own = _prices(queues, rows, lambda at: (queues.divisible(at) - floor) * queues.members)
-    inherited = np.zeros(len(queues.node))
+    price = np.zeros(len(floor))
+    own = [0.0] * len(rows)
+    for batch in _batches(queues, rows):
+
+        def used(at: Float, batch: _Batch = batch) -> Float:
+            extra: Float = (queues.divisible(np.maximum(price, at)) - floor) * queues.members
+            return extra[batch.members]
+
+        found = batch.search(used)
+        price[batch.members] = np.maximum(price[batch.members], batch.weights * found[batch.group])
+        for index, each in zip(batch.index, found.tolist(), strict=True):
+            own[index] = each
+    inherited = np.zeros(len(floor))
     prices = [0.0] * len(rows)
     for index in range(len(rows) - 1, -1, -1):  # outer ones first
         weights = rows[index].shown
@@ -152,83 +170,100 @@ def multipliers(queues: Queues, rows: Sequence[Row]) -> list[float]:
     return prices
 
 
-def _prices(
-    queues: Queues, rows: Sequence[Row], extra: Callable[[Float], npt.NDArray[Any]]
-) -> tuple[Float, list[float]]:
-    """Smallest price of every row at which what it limits fits, given the prices of inner rows; and of every cohort."""
-    price = np.zeros(len(queues.node))
-    first_gain = queues.gain(queues.least)
-    own = [0.0] * len(rows)
-    bound: list[int] = []
-    for batch in _disjoint(rows):
-        members = np.concatenate([rows[index].members for index in batch])
-        weights = np.concatenate([rows[index].shown for index in batch])
-        group = np.repeat(np.arange(len(batch)), [len(rows[index].members) for index in batch])
-        fits = _fitting([rows[index] for index in batch], group)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            steepest = np.where(weights > 0, first_gain[members] / weights, 0.0)
-        high = np.zeros(len(batch))
-        np.maximum.at(high, group, 2 * steepest)
+@dataclass(frozen=True)
+class _Batch:
+    """Rows that do not overlap, to be priced at once.
 
-        def tried(
-            at: Float, members: Int64 = members, weights: Float = weights, group: Int64 = group
-        ) -> npt.NDArray[Any]:
-            at_members = price.copy()
-            at_members[members] = np.maximum(at_members[members], weights * at[group])
-            return extra(at_members)[members]
+    Attributes
+    ----------
+    index : of the rows.
+    members, weights, exact, group : of all entries of the rows: cohort, weight as a float and exactly, and row.
+    left : of the rows, Python integers.
+    highest : of the rows, a price at which nobody gains.
+    """
 
-        open_ = ~fits(tried(np.zeros(len(batch))))
+    index: list[int]
+    members: Int64
+    weights: Float
+    exact: Integers
+    group: Int64
+    left: Integers
+    highest: Float
+    size: int
+
+    def search(self, used: Callable[[Float], Integers]) -> Float:
+        """Smallest price of every row that it holds what is ``used`` at; 0 where it binds nothing."""
+
+        def fits(at: Float) -> npt.NDArray[np.bool_]:
+            price = np.zeros(self.size)
+            price[self.members] = self.weights * at[self.group]
+            return self._fits(used(price))
+
+        number = len(self.index)
+        open_ = ~fits(np.zeros(number))
         low = np.where(open_, np.finfo(float).tiny, 0.0)
+        high = self.highest.copy()
         for _ in range(HALVINGS):
             middle = np.where(open_, np.sqrt(low) * np.sqrt(high), 0.0)
             moving = open_ & (middle > low) & (middle < high)
             if not moving.any():
                 break
-            fine = fits(tried(np.where(moving, middle, high)))
+            fine = fits(np.where(moving, middle, high))
             high = np.where(moving & fine, middle, high)
             low = np.where(moving & ~fine, middle, low)
-        found = np.where(open_, high, 0.0)
-        price[members] = np.maximum(price[members], weights * found[group])
-        for index, each in zip(batch, found.tolist(), strict=True):
-            own[index] = each
-            if each > 0:
-                _require_proportion(rows, index, bound)
-                bound.append(index)
-    return price, own
+        return np.where(open_, high, 0.0)
 
-
-def _fitting(rows: list[Row], group: Int64) -> Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]]:
-    """Test of which rows hold the units above ``least``: exactly for whole units, nearly for divisible ones."""
-    left = np.array([row.left for row in rows], dtype=object)
-    plain = all(row.weight is None for row in rows)
-    weight = np.concatenate([np.ones(len(r.members), dtype=np.int64) if r.weight is None else r.weight for r in rows])
-    shown = weight.astype(np.float64)
-    near = left.astype(np.float64)
-
-    def fits(used: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def _fits(self, used: Integers) -> npt.NDArray[np.bool_]:
+        """Which rows hold units above ``least``: exactly for whole units, nearly for divisible ones."""
+        number = len(self.index)
         if used.dtype.kind == "f":
-            total = np.bincount(group, weights=used * shown, minlength=len(left))
-            fine: npt.NDArray[np.bool_] = total <= near
+            total = np.bincount(self.group, weights=used * self.exact.astype(np.float64), minlength=number)
+            fine: npt.NDArray[np.bool_] = total <= self.left.astype(np.float64)
             return fine
-        amounts = used if plain else used.astype(object) * weight
-        whole: npt.NDArray[np.bool_] = (summed(group, amounts, len(left)) <= left).astype(bool)
+        plain = self.exact.dtype != object
+        amounts = used * self.exact if plain else used.astype(object) * self.exact
+        whole: npt.NDArray[np.bool_] = (summed(self.group, amounts, number) <= self.left).astype(bool)
         return whole
 
-    return fits
+
+def _batches(queues: Queues, rows: Sequence[Row]) -> list[_Batch]:
+    """Rows by how many stand on inner ones."""
+    first_gain = queues.gain(queues.least)
+    found = []
+    for batch in _disjoint(rows):
+        mine = [rows[index] for index in batch]
+        members = np.concatenate([row.members for row in mine])
+        weights = np.concatenate([row.shown for row in mine])
+        ones = [np.ones(len(row.members), dtype=np.int64) if row.weight is None else row.weight for row in mine]
+        group = np.repeat(np.arange(len(mine)), [len(row.members) for row in mine])
+        left = np.array([row.left for row in mine], dtype=object)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steepest = np.where(weights > 0, first_gain[members] / weights, 0.0)
+        highest = np.zeros(len(mine))
+        np.maximum.at(highest, group, 2 * steepest)
+        found.append(_Batch(batch, members, weights, np.concatenate(ones), group, left, highest, len(first_gain)))
+    return found
 
 
-def _require_proportion(rows: Sequence[Row], index: int, bound: list[int]) -> None:
-    """Raise unless a row that binds weighs the cohorts of each inner row that binds in one proportion."""
-    weight_of = dict(zip(rows[index].members.tolist(), rows[index].shown.tolist(), strict=True))
-    for other in bound:
-        shared = [
-            (weight_of[queue], weight)
-            for queue, weight in zip(rows[other].members.tolist(), rows[other].shown.tolist(), strict=True)
-            if queue in weight_of
-        ]
-        ratios = [mine / theirs if theirs else 0.0 for mine, theirs in shared]
-        if ratios and max(ratios) - min(ratios) > PROPORTION * max(ratios):
-            raise NotNested
+def _require_proportion(rows: Sequence[Row], index: int, bound: list[list[int]]) -> None:
+    """Raise unless a row that binds weighs the cohorts of each inner row that binds in one proportion.
+
+    ``bound``: rows that bind, by cohort; the row is added.
+    """
+    row = rows[index]
+    members = row.members.tolist()
+    inner = dict.fromkeys(other for queue in members for other in bound[queue])
+    if inner:
+        weights = np.zeros(len(bound))
+        weights[row.members] = row.shown
+        for other in inner:
+            theirs = rows[other].shown
+            counted = theirs > 0
+            ratios = weights[rows[other].members][counted] / theirs[counted]
+            if np.ptp(ratios) > PROPORTION * ratios.max():
+                raise NotNested
+    for queue in members:
+        bound[queue].append(index)
 
 
 def _disjoint(rows: Sequence[Row]) -> list[list[int]]:
@@ -243,29 +278,34 @@ def _disjoint(rows: Sequence[Row]) -> list[list[int]]:
     return [batches[level] for level in sorted(batches)]
 
 
-def _hand_out(queues: Queues, totals: Int64, room: list[int], above: list[list[tuple[int, int]]]) -> None:
-    """Give what is left to whom it gains most, a unit for each of its members at most at a time. Changes ``totals``."""
+def _hand_out(queues: Queues, row: Row, least: Int64, totals: Int64, most: Int64) -> None:
+    """Give what a row has left to whom it gains most, a unit for each member at most at a time. Changes ``totals``.
+
+    ``most``: ceilings of the totals.
+    """
+    members = row.members.tolist()
+    weights = [1] * len(members) if row.weight is None else [int(weight) for weight in row.weight]
+    used = (totals - least)[row.members].tolist()
+    room = row.left - sum(weight * amount for weight, amount in zip(weights, used, strict=True))
+    weight_of = dict(zip(members, weights, strict=True))
     heap: list[tuple[float, int]] = []
-    number = queues.members.tolist()
-    most = queues.most.tolist()
 
     def push(queue: int) -> None:
-        units = int(totals[queue]) // number[queue]
-        if units < most[queue] and all(room[row] >= weight for row, weight in above[queue]):
+        if 0 < weight_of[queue] <= room and totals[queue] < most[queue]:
+            units = int(totals[queue]) // int(queues.members[queue])
             here = units - float(queues.busy[queue])
             there = min(float(units + 1), float(queues.full[queue])) - float(queues.busy[queue])
             gain = float(queues.cost[queue]) * (there - here) / (here * there)
             if gain > 0:
                 heapq.heappush(heap, (-gain, queue))
 
-    for queue in range(len(number)):
+    for queue in members:
         push(queue)
     while heap:
         _, queue = heapq.heappop(heap)
-        step = number[queue] - int(totals[queue]) % number[queue]
-        given = min([step, *(room[row] // weight for row, weight in above[queue])])
+        number = int(queues.members[queue])
+        given = min(number - int(totals[queue]) % number, int(most[queue] - totals[queue]), room // weight_of[queue])
         if given > 0:
             totals[queue] += given
-            for row, weight in above[queue]:
-                room[row] -= given * weight
+            room -= given * weight_of[queue]
             push(queue)

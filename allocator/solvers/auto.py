@@ -20,6 +20,7 @@ from allocator.solvers.decomposition.assignment.stage import AssignmentSearch
 from allocator.solvers.decomposition.packing.stage import Packing
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.evaluation.goals import level_values
+from allocator.solvers.heuristic.current import as_it_runs
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.registry import method_named
 from allocator.solvers.support import require_support, used_families
@@ -41,8 +42,8 @@ class AutoMethod:
 
     name = "auto"
     support = Support(
-        frozenset(Family) - {Family.SLO},
-        frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY},
+        frozenset(Family),
+        frozenset(GoalId) - {GoalId.QUALITY},
         frozenset({"fair", "knee", "table"}),
     )
 
@@ -62,7 +63,8 @@ class AutoMethod:
     ) -> Answer:
         """See the class. The bound of each level is the best of what the stages and the totals prove."""
         run = _Run(compiled, budget, recorder, seed, threads, gap)
-        known = StageAnswer(start or first_plan(compiled, budget, recorder, seed), None, optimal=False)
+        first = start or first_plan(compiled, budget, recorder, seed) or as_it_runs(compiled)
+        known = StageAnswer(first, None, optimal=False)
         stage = next((stage for stage in (Packing(), AssignmentSearch()) if stage.applies(compiled)), None)
         if stage is not None:
             share = budget.portion(STAGE_SHARE)

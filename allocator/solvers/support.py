@@ -49,6 +49,8 @@ def require_support(method: Method, instance: Instance, model: Model) -> None:
     bent = curves - method.support.curves
     if bent and Family.FABRIC in used:
         lacking.append(f"fabric (goodput curve {', '.join(sorted(bent))})")
+    if model.may_leave_out_for_p99:
+        lacking.append("p99 (members may be left out for it: let placed stand alone in a level before)")
     if instance.services:
         lacking.append("services")
     if lacking:

@@ -9,7 +9,7 @@ import pytest
 
 from allocator.errors import ArgumentError, MethodRefused, UnsupportedFamily
 from allocator.instance.entities import Conflict, Flow, Gang, Goodput, Instance, Slo, Spread, Uplink
-from allocator.model.entities import Goal, Model
+from allocator.model.entities import Goal, Level, Model
 from allocator.model.families import Family, GoalId
 from allocator.solvers.auto import choose
 from allocator.solvers.registry import METHODS, method_named
@@ -27,8 +27,13 @@ def refusal(method: str, instance: Instance, goals: Model) -> UnsupportedFamily:
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_a_service_level_is_refused_by_name_with_a_way_out_and_accepted_when_ignored(method: str) -> None:
+def test_a_latency_target_a_method_lacks_is_refused_by_name_with_a_way_out_and_accepted_when_ignored(
+    method: str,
+) -> None:
     instance = build(node("n"), workloads=[workload("a", slo=Slo(Fraction(1)))])
+    if Family.SLO in choose(method).support.families:
+        require_support(choose(method), instance, COST)
+        return
     found = refusal(method, instance, COST)
     assert found.families == (Family.SLO,)
     assert str(found) == (f"method {method} does not support: slo; a model may leave out a family: ignore: [slo]")
@@ -37,10 +42,36 @@ def test_a_service_level_is_refused_by_name_with_a_way_out_and_accepted_when_ign
 
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("goal", [GoalId.P99, GoalId.QUALITY])
-def test_goals_that_nobody_supports_are_refused_by_name_with_no_false_hint(method: str, goal: GoalId) -> None:
-    found = refusal(method, build(node("n"), workloads=[workload("a")]), model(Goal(goal)))
+def test_goals_a_method_lacks_are_refused_by_name_with_no_false_hint(method: str, goal: GoalId) -> None:
+    instance = build(node("n"), workloads=[workload("a")])
+    if goal in choose(method).support.goals:
+        require_support(choose(method), instance, model(Goal(goal)))
+        return
+    found = refusal(method, instance, model(Goal(goal)))
     assert found.families == (goal,)
     assert "ignore" not in str(found)
+
+
+@pytest.mark.parametrize("method", ["auto", "milp", "cpsat"])
+def test_exact_methods_support_latency_targets_or_say_so(method: str) -> None:
+    support = choose(method).support
+    assert (Family.SLO in support.families) == (GoalId.P99 in support.goals) == (method != "cpsat")
+
+
+def test_a_worst_response_time_weighed_against_another_goal_is_refused_by_name() -> None:
+    from allocator.compiled.compile import compile_instance
+
+    mixed = Model("mixed", "", (Level((Goal(GoalId.P99, worst=True), Goal(GoalId.COST))),))
+    compiled = compile_instance(build(node("n"), workloads=[workload("a")]), mixed)
+    with pytest.raises(MethodRefused, match=r"p99: worst.*cost"):
+        choose("milp").refuse(compiled)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_leaving_members_out_for_their_response_times_is_refused_by_name(method: str) -> None:
+    instance = build(node("n"), workloads=[workload("a")])
+    found = refusal(method, instance, model("p99", "placed"))
+    assert any(str(name).startswith("p99") for name in found.families)
 
 
 @pytest.mark.parametrize("method", ALL)
@@ -70,9 +101,12 @@ def test_everything_that_is_lacking_is_named_at_once() -> None:
         spreads=(Spread("a", "host", 1),),
         services=({"name": "chat"},),
     )
-    found = refusal("greedy", instance, model("cost", "p99"))
-    assert set(found.families) == {Family.SPREAD, Family.SLO, GoalId.P99, "services"}
-    assert "ignore: [spread, slo]" in str(found)
+    found = refusal("cpsat", instance, model("cost", "p99"))
+    assert set(found.families) == {Family.SLO, GoalId.P99, "services"}
+    assert "ignore: [slo]" in str(found)
+    found = refusal("greedy", instance, model("cost", "quality"))
+    assert set(found.families) == {Family.SPREAD, GoalId.QUALITY, "services"}
+    assert "ignore: [spread]" in str(found)
 
 
 def test_what_an_instance_uses_is_what_it_states() -> None:

@@ -17,6 +17,7 @@ from allocator.plan.result import Status, Termination, TerminationReason
 from allocator.solvers.base import Answer, Assignment, Support
 from allocator.solvers.budget import Budget
 from allocator.solvers.evaluation.goals import level_values
+from allocator.solvers.heuristic.least_floors import with_least_floors
 from allocator.solvers.heuristic.state import PlacingState
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
@@ -24,8 +25,8 @@ from allocator.solvers.shares.optimum import optimal_shares
 __all__ = ["GreedyMethod"]
 
 Float = npt.NDArray[np.float64]
-SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.BALANCE, GoalId.OVERLOAD})
-UNSUPPORTED = frozenset({Family.SPREAD, Family.DEPENDENCY, Family.MOVE_LIMIT, Family.RESERVE, Family.SLO})
+SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.BALANCE, GoalId.OVERLOAD, GoalId.P99})
+UNSUPPORTED = frozenset({Family.SPREAD, Family.DEPENDENCY, Family.MOVE_LIMIT, Family.RESERVE})
 
 
 class GreedyMethod:
@@ -34,7 +35,7 @@ class GreedyMethod:
     name = "greedy"
     support = Support(
         frozenset(Family) - UNSUPPORTED,
-        frozenset(GoalId) - {GoalId.P99, GoalId.QUALITY},
+        frozenset(GoalId) - {GoalId.QUALITY},
         frozenset({"fair", "knee", "table"}),
     )
 
@@ -81,7 +82,7 @@ def _ahead(compiled: Compiled, first: Assignment, second: Assignment) -> bool:
 
 def construct(compiled: Compiled, budget: Budget) -> Assignment | None:
     """One greedy pass with best shares; None when somebody who must be placed is left, or power does not suffice."""
-    pass_ = _Pass(compiled, budget)
+    pass_ = _Pass(with_least_floors(compiled), budget)
     for unit in pass_.order():
         if budget.exhausted or not (pass_.place_unit(unit) or compiled.model.may_leave_out):
             return None

@@ -107,8 +107,9 @@ class _Report:
         if all(difference is not None and difference <= SAME for difference in gaps):
             return self.answer(Status.OPTIMAL, Termination(TerminationReason.OPTIMAL, ""))
         detail = f"every level is within the gap of {gap:g}" if gap else "as near as floating point can tell"
-        if not gap and self.form is not None and (bent_links(self.form) or p99_goal(self.form.compiled)):
-            tolerance = self.progress.compiled.model.linearization.tolerance
+        bent = self.form is not None and (bent_links(self.form) or p99_goal(self.form.compiled))
+        tolerance = self.progress.compiled.model.linearization.tolerance
+        if not gap and bent and tolerance >= max(difference or 0 for difference in gaps):
             detail = f"every level is within the linearisation tolerance of {float(tolerance):g}"
         return self.answer(Status.FEASIBLE, Termination(TerminationReason.GAP, detail))
 

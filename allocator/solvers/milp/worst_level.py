@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["lower_worst"]
 
 NEAR = Fraction(1, 1000)  # relative: from here on the question is for anything better at all
+FINE = Fraction(1, 10**7)  # relative: better by so much is told apart in floats
 WIDE = 4  # bounds apart by more are halved by their ratio
 
 
@@ -34,24 +35,26 @@ def lower_worst(run: LevelRun, index: int) -> Stop:
             return Stop.NUMERICAL if outcome.stop is Stop.INFEASIBLE and index else outcome.stop
         value = run.take(outcome, index)
     tolerance = max(Fraction(run.gap), run.form.compiled.model.linearization.tolerance)
-    stop = Stop.OPTIMAL
+    stop, strictly = Stop.OPTIMAL, True
     while stop is Stop.OPTIMAL:
         low = bounds[index] or Fraction(0)
         run.recorder.bound(index, float(low))
         gap = gap_between(value, low)
         if gap is None or gap <= tolerance:
             break
-        below = gap <= NEAR
-        wanted = value if below else _between(low, value)
+        below = strictly and gap <= NEAR
+        wanted = value if below else _between(low, value) if gap > NEAR else value * (1 - FINE)
         outcome = run.attempt(_stated(run, wanted, below=below), index)
         if outcome.stop is Stop.INFEASIBLE:
-            bounds[index] = wanted
+            bounds[index] = max(low, wanted)
         elif outcome.solution is None:
             stop = outcome.stop
         else:
             found = run.take(outcome, index)
-            if found > wanted or (below and found == wanted):
-                stop = Stop.NUMERICAL  # floats call feasible what is not
+            if found >= value and below:  # floats cannot tell one unit of a share: ask for a little more
+                strictly, tolerance = False, max(tolerance, FINE)
+            elif found >= value:
+                stop = Stop.NUMERICAL
             value = found
     if stop is Stop.OPTIMAL:
         allowed = run.form.compiled.model.levels[index].slack.allowance(value)
@@ -63,6 +66,8 @@ def _stated(run: LevelRun, seconds: Fraction, *, below: bool = False) -> Rows:
     """The rows of a bound, the largest coefficient of each 1."""
     stated = Rows()
     for terms, upper in within(run.form, seconds, below=below):
+        if not terms:
+            continue  # the share is as it must be
         size = max(abs(float(coef)) for coef in terms.coefs)
         pairs = zip(terms.coefs, terms.variables, strict=True)
         stated.add([(variable.column, float(coef) / size) for coef, variable in pairs], upper / size)

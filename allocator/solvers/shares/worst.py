@@ -23,7 +23,6 @@ Int64 = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 HALVINGS = 120
 STEPS = 200
-SETTLED = 1e-3  # relative: a capacity that leaves more than this much of the target open does not bind
 
 
 @dataclass(frozen=True)
@@ -170,32 +169,29 @@ class Targets:
     def prices(self, target: Fraction, totals: Int64, weight: float) -> dict[tuple[int, str], float]:
         """Seconds that one more base unit would save at the capacity that stops the target from falling.
 
-        n members at the target T need n c K / (w (T/w - D)^2) units less for each second more.
+        n members at the target T need n c K / (w (T/w - D)^2) units less for each second more. Nothing where somebody
+        has all that one member can use, or where another kind of limit stops it.
         """
         compiled = self.cohorts.compiled
-        binding: tuple[float, int, int, float] | None = None
-        if self.queues and max(queue.value(queue.most) for queue in self.queues) >= target:
-            return {}  # somebody has all that one member can use
+        need = np.zeros((compiled.num_nodes, len(compiled.resources)))
+        wanted = totals.copy()
+        for queue in self.queues:
+            within = target / queue.server.weight - queue.delay if queue.server.weight else Fraction(0)
+            if within <= 0:
+                continue
+            units = queue.least if queue.entry is None else int(totals[queue.entry]) // queue.members
+            if queue.value(units) == target:
+                if units >= queue.most or queue.entry is None:
+                    return {}
+                wanted[queue.entry] = (units + 1) * queue.members
+            if queue.entry is not None and units > queue.least:
+                slope = queue.members * queue.server.work * LN_100 / (queue.server.weight * within**2)
+                need[self.cohorts.node[queue.entry], queue.server.resource] += float(slope)
         for r in self.room.touched:
-            need = np.zeros(compiled.num_nodes)
-            for queue in self.queues:
-                within = target / queue.server.weight - queue.delay if queue.server.weight else Fraction(0)
-                active = queue.entry is not None and within > 0 and queue.server.least(within) is not None
-                if active and queue.server.resource == r and queue.entry is not None:
-                    if (queue.server.least(within) or 0) < queue.least:
-                        continue
-                    slope = queue.members * queue.server.work * LN_100 / (queue.server.weight * within**2)
-                    need[self.cohorts.node[queue.entry]] += float(slope / queue.server.unit)
-            up_to = np.concatenate([[0.0], np.cumsum(need)])
+            up_to = np.concatenate([[0.0], np.cumsum(need[:, r])])
             slopes = up_to[compiled.end_node] - up_to[compiled.first_node]
-            _, used = self.room.extra(totals, r)
+            _, used = self.room.extra(wanted, r)
             for domain, left in enumerate(self.room.limits(r).tolist()):
-                if left is not None and slopes[domain] > 0:
-                    slack = float(left - int(used[domain])) / slopes[domain]
-                    if binding is None or slack < binding[0]:
-                        binding = slack, domain, r, slopes[domain]
-        if binding is None or binding[0] > float(target) * SETTLED:
-            return {}
-        _, domain, r, units = binding
-        unit = 10.0 ** compiled.instance.resources[compiled.resources[r]].exponent
-        return {(domain, compiled.resources[r]): weight / units / unit}
+                if left is not None and used[domain] > left and slopes[domain] > 0:
+                    return {(domain, compiled.resources[r]): weight / float(slopes[domain])}
+        return {}

@@ -15,6 +15,7 @@ from allocator.solvers.base import Answer, Assignment, Method, Support
 from allocator.solvers.budget import Budget
 from allocator.solvers.decomposition.assignment.stage import AssignmentSearch
 from allocator.solvers.decomposition.lns.search import Search
+from allocator.solvers.heuristic.current import as_it_runs
 from allocator.solvers.heuristic.outcome import checked
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.registry import method_named
@@ -107,6 +108,7 @@ def _first(compiled: Compiled, budget: Budget, recorder: Recorder, *, seed: int,
         found = by(name, moves if name == "local-search" else None)
         if found is not None:
             return found
-    if stage.applies(compiled) and not budget.exhausted:
+    standing = as_it_runs(compiled)
+    if standing is None and stage.applies(compiled) and not budget.exhausted:
         return stage.run(compiled, budget=budget, recorder=recorder, start=None, seed=seed, threads=threads).assignment
-    return None
+    return standing

@@ -33,12 +33,15 @@ def class_rates(instance: Instance, standing: Standing, traffic: Traffic | None,
             rates[workload.index] = workload.rate * standing.num_placed(workload.index)
         return rates
     workers: dict[tuple[int, int, str], _Worker] = {}
-    by_shares = [_worker(instance, batch, workers).rate(batch.shares) for batch in standing.batches]
+    by_shares = [
+        _worker(instance, batch, workers).rate(batch.shares) if instance.workloads[batch.workload].rate else ZERO
+        for batch in standing.batches
+    ]
     one_by_one = {} if traffic is None else traffic.member_theta  # members of the other classes are bound alike
     completed: list[Counter[Fraction]] = [Counter() for _ in instance.workloads]
     offered = [each.rate * (ONE if traffic is None else traffic.theta(each.index)) for each in instance.workloads]
     for batch, rate in zip(standing.batches, by_shares, strict=True):
-        if batch.workload not in one_by_one:
+        if rate and batch.workload not in one_by_one:
             completed[batch.workload][min(rate, offered[batch.workload])] += batch.count
     for index, thetas in one_by_one.items():
         assert traffic is not None
@@ -46,7 +49,7 @@ def class_rates(instance: Instance, standing: Standing, traffic: Traffic | None,
         for (batch_number, number), count in Counter(zip(standing.batch_of[index], thetas, strict=True)).items():
             if batch_number != NOWHERE:
                 completed[index][min(by_shares[batch_number], offered_at[number])] += count
-    return [exact_sum(each.items()) for each in completed]
+    return [exact_sum(each.items()) if each else ZERO for each in completed]
 
 
 class _Worker:

@@ -22,7 +22,10 @@ def shares(situation: Situation) -> Iterator[Violation]:
         if not batch.count:
             continue
         kind = str(nodes[batch.node].kind)
-        floors = batch.demand(situation.instance).requests
+        demand = batch.demand(situation.instance)
+        floors = demand.requests
+        if batch.shares == floors and not demand.limits:
+            continue
         for resource in dict.fromkeys((*floors, *batch.shares)):
             key = (batch.workload, batch.mode, kind, resource)
             if key not in known:

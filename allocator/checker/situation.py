@@ -13,7 +13,7 @@ from functools import cached_property
 from allocator.checker.flows import Flows, Key
 from allocator.checker.latency import delays_of
 from allocator.checker.rates import class_rates
-from allocator.checker.response import Response, responses_of
+from allocator.checker.response import Response, is_served, responses_of
 from allocator.checker.standing import Standing, current_standing
 from allocator.checker.traffic import Chains, Traffic, traffic_of
 from allocator.checker.usage import PerDomain, Usage, chains, left_behind, usage_of
@@ -98,6 +98,8 @@ class Situation:
 
         As ``responses_of`` yields them: alike but for the share, the slowest first.
         """
+        if not any(is_served(workload) for workload in self.instance.workloads):
+            return ()
         delays = delays_of(self.instance, self.standing, self.flows, self.chains)
         return tuple(responses_of(self.instance, self.standing, delays))
 

@@ -42,11 +42,8 @@ def section(result: Result, instance: Instance) -> Section | None:
     columns = [Column("class"), *(Column(_short(path), right=True) for path in own)]
     if rest:
         columns.append(Column(f"{len(rest):,} others", right=True))
-    names = [
-        workload.name
-        for workload in instance.workloads
-        if any(counts[workload.name, domain.path] for domain in domains)
-    ]
+    standing = {name for name, _ in counts}
+    names = [workload.name for workload in instance.workloads if workload.name in standing]
     shown, more = cut(names)
     rows = []
     for name in shown:

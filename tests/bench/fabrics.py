@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["COLLAPSE", "Shape", "bent_table", "singles", "teams"]
+__all__ = ["COLLAPSE", "Shape", "bent_table", "pipelines", "singles", "teams"]
 
 Document = dict[str, Any]
 Curve = Mapping[str, Any]
@@ -59,15 +59,7 @@ def singles(seed: int, curve: Curve, shape: Shape = Shape(4, 4), members: int = 
     count = 4
     for number in range(count):
         size = members // count + (number < members % count)
-        classes.append(
-            {
-                "class": f"c{number}",
-                "count": size,
-                "requests": {"cpu": f"{rng.choice((500, 750, 1000))}m"},
-                "limits": {"cpu": 4},
-                "work": {"rate": f"{rng.randint(4, 8)}/s", "cpu": f"{rng.randint(3, 6)}00 ms", "parallel": 4},
-            }
-        )
+        classes.append(_class(rng, f"c{number}", size))
     tables: dict[tuple[int, int], list[list[Any]]] = {}
     everyone = [(number, member) for number, each in enumerate(classes) for member in range(int(each["count"]))]
     seen: set[tuple[tuple[int, int], tuple[int, int]]] = set()
@@ -83,6 +75,18 @@ def singles(seed: int, curve: Curve, shape: Shape = Shape(4, 4), members: int = 
     return {"format": "allocator/v1", "topology": _racks(shape, slots, curve), "workloads": classes, "flows": entries}
 
 
+def pipelines(seed: int, curve: Curve, shape: Shape = Shape(4, 4), members: int = 24, length: int = 2) -> Document:
+    """Single members in chains of ``length``, each of which sends to the next one: pairs, or longer pipelines."""
+    rng = random.Random(seed)
+    slots = -(-members // (shape.racks * shape.nodes)) + 1
+    classes: list[Document] = [_class(rng, f"c{place}", members // length) for place in range(length)]
+    entries = [
+        {"from": f"c{at}", "to": f"c{at + 1}", "pattern": "pair", "rate": f"{rng.randint(5, 15)}00 Mbit/s"}
+        for at in range(length - 1)
+    ]
+    return {"format": "allocator/v1", "topology": _racks(shape, slots, curve), "workloads": classes, "flows": entries}
+
+
 def teams(seed: int, curve: Curve, shape: Shape = Shape(4, 4), number: int = 8, size: int = 4) -> Document:
     """Whole teams of three kinds, each of which talks all-to-all."""
     rng = random.Random(seed)
@@ -91,18 +95,21 @@ def teams(seed: int, curve: Curve, shape: Shape = Shape(4, 4), number: int = 8, 
     counts = [number // kinds + (kind < number % kinds) for kind in range(kinds)]
     classes, entries = [], []
     for kind, count in enumerate(counts):
-        classes.append(
-            {
-                "class": f"c{kind}",
-                "count": count * size,
-                "requests": {"cpu": f"{rng.choice((500, 750, 1000))}m"},
-                "limits": {"cpu": 4},
-                "work": {"rate": f"{rng.randint(4, 8)}/s", "cpu": f"{rng.randint(3, 6)}00 ms", "parallel": 4},
-            }
-        )
+        classes.append(_class(rng, f"c{kind}", count * size))
         traffic = {"pattern": "all-to-all", "rate": f"{rng.randint(2, 8)}00 Mbit/s"}
         entries.append({"team": f"t{kind}", "count": count, "members": {f"c{kind}": size}, "traffic": traffic})
     return {"format": "allocator/v1", "topology": _racks(shape, slots, curve), "workloads": classes, "teams": entries}
+
+
+def _class(rng: random.Random, name: str, count: int) -> Document:
+    """Members that could use up to four cores and are guaranteed at most one."""
+    return {
+        "class": name,
+        "count": count,
+        "requests": {"cpu": f"{rng.choice((500, 750, 1000))}m"},
+        "limits": {"cpu": 4},
+        "work": {"rate": f"{rng.randint(4, 8)}/s", "cpu": f"{rng.randint(3, 6)}00 ms", "parallel": 4},
+    }
 
 
 def _racks(shape: Shape, slots: int, curve: Curve) -> list[Document]:

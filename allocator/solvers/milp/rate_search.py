@@ -7,6 +7,7 @@ proposal whose feasibility and value others judge exactly. Knows no solver.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
-from allocator.instance.entities import Goodput
+from allocator.instance.entities import Goodput, WorkloadClass
 from allocator.model.families import Family, GoalId
 from allocator.solvers.budget import Budget
 from allocator.solvers.support import used_families
@@ -32,6 +33,7 @@ FAMILIES = {
     Family.CAPACITY,
     Family.FABRIC,
     Family.RATES,
+    Family.SLO,
 }
 MAX_CELLS = 5_000_000  # of one round: candidates times links times members
 SHARE_OF_TIME = 0.1
@@ -39,7 +41,9 @@ MOST_SECONDS = 8.0
 IDLE_DESCENTS = 30
 MOST_DESCENTS = 150
 BATCH = 400
+CLOSE = 0.5  # share of constructions that keep talkers close
 SAME = 1e-9
+LN_100 = math.log(100)
 
 
 def propose_rates(compiled: Compiled, budget: Budget, seed: int) -> Counts | None:
@@ -83,6 +87,7 @@ class _Problem:
 
     ``floor[n, m, R]``, ``room[m, R]`` (inf: no limit); ``speed[n, m]`` most tasks/s, ``need[n, m]`` of resource
     ``compute`` a task/s; ``inside[E, m]`` and ``of_team[n, T]`` 0 or 1, ``capacity[E]``; ``order``: best use first.
+    ``talking[n]``: number of the set of members tied by flows; ``areas[A, m]``: the domains above the nodes.
     """
 
     block: Int
@@ -104,6 +109,8 @@ class _Problem:
     of_team: Float
     team_rate: Float
     order: tuple[int, ...]
+    talking: Int
+    areas: npt.NDArray[np.bool_]
 
     def loads(self, placed: Int) -> _Loads:
         """What every candidate offers: per link and direction, and which flows cross it."""
@@ -217,6 +224,7 @@ def _problem(compiled: Compiled) -> _Problem:
     workload = np.array([compiled.blocks[b].workload for b in block], dtype=np.int64)
     options = np.array([compiled.options_of(int(w))[0] for w in workload], dtype=np.int64)
     floor = compiled.floor[options][:, compiled.node_kind].astype(np.float64)
+    slowest = _slowest_path(compiled)
     limits = compiled.limit[compiled.node_domain].astype(np.float64)
     room = np.where(limits < 0, np.inf, limits)
     upper = []
@@ -225,6 +233,7 @@ def _problem(compiled: Compiled) -> _Problem:
             limits_here = compiled.limit[domain.index].tolist()
             inside = _nodes(compiled, domain.index)
             upper += [(inside, r, float(limit)) for r, limit in enumerate(limits_here) if limit >= 0]
+    exponents = {name: instance.resources[name].exponent for name in compiled.resources}
     needs = np.zeros((len(compiled.resources), len(block), compiled.num_nodes))
     speed = np.zeros((len(block), compiled.num_nodes))
     for i, w in enumerate(workload.tolist()):
@@ -234,6 +243,7 @@ def _problem(compiled: Compiled) -> _Problem:
             fastest = Fraction(stated.rate)
             for name, each in stated.modes[0].demand(kind).work.compute.items():
                 r = compiled.resources.index(name)
+                floor[i, node, r] = max(floor[i, node, r], _least(stated, each, slowest) / 10.0 ** exponents[name])
                 needs[r, i, node] = float(each / Fraction(10) ** instance.resources[name].exponent)
                 if each > 0:
                     ceiling = compiled.ceiling_of(int(options[i]), node, r)
@@ -241,6 +251,7 @@ def _problem(compiled: Compiled) -> _Problem:
                     fastest = min(fastest, usable / each)
             speed[i, node] = float(fastest)
     compute = int(needs.sum(axis=(1, 2)).argmax())
+    talking = _talking(compiled, block)
     worth = np.array([float(instance.workloads[int(w)].weight) for w in workload])
     links = [d for d in instance.domains[1:] if d.uplink is not None and d.uplink.bandwidth]
     return _Problem(
@@ -264,8 +275,41 @@ def _problem(compiled: Compiled) -> _Problem:
         .reshape(len(compiled.teams), len(block))
         .T,
         team_rate=np.array([float(team.rate) for team in compiled.teams]),
+        talking=talking,
+        areas=np.array([_nodes(compiled, d.index) > 0 for d in instance.domains if d.children]),
         order=tuple(np.argsort(-worth / np.maximum(needs[compute].min(axis=1), 1e-30), kind="stable").tolist()),
     )
+
+
+def _talking(compiled: Compiled, block: Int) -> Int:
+    """Number of the set of each member: teams, and single members tied by pairs."""
+    label = {int(each): int(each) for each in block}
+    for team in compiled.teams:
+        label.update(dict.fromkeys(team.blocks, team.blocks[0]))
+    for pair in compiled.pairs:
+        old, new = label[pair.source], label[pair.target]
+        label = {key: new if value == old else value for key, value in label.items()}
+    numbers = {value: at for at, value in enumerate(dict.fromkeys(label.values()))}
+    return np.array([numbers[label[int(each)]] for each in block], dtype=np.int64)
+
+
+def _slowest_path(compiled: Compiled) -> float:
+    """Longest way between two nodes, s, one way."""
+    depth = [Fraction(0)] * compiled.num_domains
+    for domain in compiled.instance.domains[1:]:
+        latency = Fraction(0) if domain.uplink is None else domain.uplink.latency
+        depth[domain.index] = depth[domain.parent or 0] + latency
+    return float(sum(sorted(depth[int(domain)] for domain in compiled.node_domain)[-2:]))
+
+
+def _least(workload: WorkloadClass, work: Fraction, delay: float) -> float:
+    """Compute that a target asks for over the slowest path, base units; 0 without a target."""
+    target = None if workload.slo.p99 is None else float(workload.slo.p99)
+    if target is None:
+        return 0.0
+    rate, each = float(workload.rate), float(work)
+    room = target - delay if target > delay else target
+    return each * max(1.01 * rate, rate + LN_100 / room) * (1 + SAME)
 
 
 def _nodes(compiled: Compiled, domain: int) -> Float:
@@ -289,8 +333,14 @@ def _search(problem: _Problem, budget: Budget, rng: np.random.Generator) -> Int 
 
 
 def _construct(problem: _Problem, rng: np.random.Generator) -> Int:
-    """Anywhere, then improved."""
-    return np.array([rng.choice(np.nonzero(row)[0]) for row in problem.eligible], dtype=np.int64)
+    """Everyone anywhere, or those who talk with each other in a domain of their own; then improved."""
+    placed = np.zeros(len(problem.block), dtype=np.int64)
+    close = rng.random() < CLOSE
+    chosen = rng.integers(0, len(problem.areas), problem.talking.max(initial=0) + 1)
+    for i, eligible in enumerate(problem.eligible):
+        inside = eligible & problem.areas[chosen[problem.talking[i]]] if close else eligible
+        placed[i] = rng.choice(np.nonzero(inside if inside.any() else eligible)[0])
+    return placed
 
 
 def _shake(problem: _Problem, best: Int, rng: np.random.Generator) -> Int:

@@ -32,7 +32,8 @@ from allocator.solvers.milp.terms import Terms
 __all__ = ["add_envelopes"]
 
 MOST_PATTERNS = 20_000
-MOST_STATES = 14
+MOST_STATES = 40
+MOST_NUMBERS = 250_000  # patterns times states
 MOST_MEMBERS = 100
 
 Float = npt.NDArray[np.float64]
@@ -212,7 +213,7 @@ def _alike(form: Formulation, matrix: Matrix) -> Iterator[_Alike]:
             continue
         pipe = None if link is None else Link(float(link[0]), link[1], whole)
         patterns = enumerate_patterns(states, limits, pipe, limit=MOST_PATTERNS)
-        if patterns is None:
+        if patterns is None or patterns.counts.size > MOST_NUMBERS:
             continue
         num = len(matrix.column_lower)
         rates = np.zeros((len(domains), num))

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from allocator.compiled.entities import TeamTraffic
+from allocator.solvers.milp.fabric.sibling_order import in_sibling_order, order_siblings
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun
 from allocator.solvers.milp.matrix import Matrix
@@ -24,7 +25,8 @@ Counts = Mapping[tuple[int, int, int], int]
 
 
 def order_teams(form: Formulation, matrix: Matrix, run: HighsRun) -> None:
-    """Add the rows; once. A start has to be put in order by ``in_team_order``."""
+    """Add the rows, those of ``sibling_order`` as well; once. A start has to be put in order by ``in_team_order``."""
+    order_siblings(form, matrix, run)
     if "team order" in form.cache:
         return
     chains = form.cache["team order"] = _chains(form)
@@ -42,6 +44,7 @@ def order_teams(form: Formulation, matrix: Matrix, run: HighsRun) -> None:
 
 def in_team_order(form: Formulation, counts: Counts) -> Counts:
     """An equally good plan that satisfies the rows of ``order_teams``."""
+    counts = in_sibling_order(form, counts)
     chains: list[list[tuple[int, ...]]] = form.cache.get("team order", [])
     if not chains:
         return counts

@@ -14,14 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
-from allocator.errors import InternalError
 from allocator.model.entities import Goal, Level
 from allocator.model.families import GoalId
 from allocator.solvers.base import Assignment
 from allocator.solvers.evaluation.goals import level_values
-from allocator.solvers.evaluation.response import LN_100
-from allocator.solvers.evaluation.use import LARGE
 from allocator.solvers.shares.cohorts import Cohorts, spread_out
+from allocator.solvers.shares.critical import divide_best
 from allocator.solvers.shares.dependence import (
     RATE_GOALS,
     SPARING_GOALS,
@@ -34,10 +32,10 @@ from allocator.solvers.shares.full import fastest, full_totals
 from allocator.solvers.shares.grants import Links, fair_grants, full_grants
 from allocator.solvers.shares.room import Room
 from allocator.solvers.shares.share_plan import SharePlan
-from allocator.solvers.shares.square_root import NotNested, Queues, Row, best_shares, multipliers
+from allocator.solvers.shares.square_root import NotNested
 from allocator.solvers.shares.worst import Targets
 
-__all__ = ["Hard", "easy_shares", "queues_of", "unpriced"]
+__all__ = ["Hard", "easy_shares", "unpriced"]
 
 Int64 = npt.NDArray[np.int64]
 
@@ -181,98 +179,13 @@ def _least_sum(walk: _Walk, goal: Goal, *, loose: bool) -> None:
     """Least sum of response times under capacities and power caps."""
     if loose:
         raise _Undecided
-    compiled, prices = walk.compiled, unpriced(walk.room, walk.links)
-    found = _queues_by_resource(walk.cohorts)
-    for r, entries in found.items():
-        if (compiled.pool_limit[:, r] >= 0).any():
-            raise _Undecided  # at nodes under a pool the limits are not nested
-        queues = queues_of(walk.cohorts, entries, walk.totals)
-        if float((queues.most * queues.members.astype(np.float64)).sum()) > LARGE:
-            raise _Undecided
-        rows, names = _rows(walk, r, queues.node, alone=len(found) == 1)
-        try:
-            totals = best_shares(queues, rows)
-            priced = multipliers(queues, rows) if walk.prices is None else []
-        except NotNested:
-            raise _Undecided from None
-        walk.totals[entries] = np.maximum(walk.totals[entries], totals)
-        for name, price in zip(names, priced, strict=False):
-            unit = 1.0 if name[1] == "power" else 10.0 ** compiled.instance.resources[name[1]].exponent
-            prices[name] = price / unit * float(goal.weight)
-    if not walk.room.watts_fit(walk.totals):
-        raise _Undecided
+    try:
+        walk.totals, found = divide_best(walk.room, walk.totals, priced=walk.prices is None)
+    except NotNested:
+        raise _Undecided from None
     if walk.prices is None:
-        walk.prices = prices
-
-
-def _rows(walk: _Walk, r: int, nodes: Int64, *, alone: bool) -> tuple[list[Row], list[tuple[int, str]]]:
-    """Capacities and power caps above queues on nodes, inner ones first, and their names.
-
-    ``alone``: only shares of this resource are open, so that power caps can be counted here.
-    """
-    compiled = walk.compiled
-    _, used = walk.room.extra(walk.totals, r)
-    limits = walk.room.limits(r).tolist()
-    power = walk.room.power_rows if alone and any(cap is not None for cap in compiled.power_limit) else None
-    power_left = {} if power is None else walk.room.power_left(walk.totals, power)
-    order = np.argsort(nodes, kind="stable")
-    first = np.searchsorted(nodes[order], compiled.first_node)
-    end = np.searchsorted(nodes[order], compiled.end_node)
-    rows: list[Row] = []
-    names: list[tuple[int, str]] = []
-    for domain in range(compiled.num_domains - 1, -1, -1):  # preorder: children come after their parent
-        members = order[first[domain] : end[domain]]
-        if not len(members):
-            continue
-        limit = limits[domain]
-        if limit is not None:
-            rows.append(Row(members, None, limit - int(used[domain])))
-            names.append((domain, compiled.resources[r]))
-        if power is not None and domain in power_left:
-            weight = np.where(power.driver[nodes[members]] == r, power.weight[nodes[members]], 0)
-            rows.append(Row(members, weight, power_left[domain], 1 / power.scale))
-            names.append((domain, "power"))
-    return rows, names
-
-
-def _queues_by_resource(cohorts: Cohorts) -> dict[int, list[int]]:
-    """Entries of critical cohorts by their compute resource."""
-    found: dict[int, list[int]] = {}
-    for entry, (owner, r) in enumerate(zip(cohorts.owner.tolist(), cohorts.resource.tolist(), strict=True)):
-        server = cohorts.cohorts[owner].server
-        if server is not None and server.resource == r:
-            found.setdefault(r, []).append(entry)
-    return found
-
-
-def queues_of(cohorts: Cohorts, entries: Sequence[int], totals: Int64) -> Queues:
-    """Queues of critical entries, starting from totals."""
-    index = np.array(entries, dtype=np.int64)
-    members = cohorts.members[index]
-    least = totals[index] // members
-    most, full, cost, busy = [], [], [], []
-    for entry, low in zip(entries, least.tolist(), strict=True):
-        cohort = cohorts.cohorts[int(cohorts.owner[entry])]
-        server = cohort.server
-        if server is None:
-            raise InternalError("shares of a cohort that no response time counts of")
-        usable = server.parallel / server.unit
-        ceiling = -(-int(cohorts.most[entry]) // cohort.count)
-        most.append(
-            max(low, min(cohort.ranges[server.resource][1], ceiling, -(-usable.numerator // usable.denominator)))
-        )
-        full.append(float(min(usable, most[-1])))
-        cost.append(float(server.weight * LN_100 * server.work / server.unit))
-        busy.append(float(server.rate * server.work / server.unit))
-    return Queues(
-        cohorts.node[index],
-        members,
-        least,
-        np.array(most, dtype=np.int64),
-        np.array(full),
-        np.array(cost),
-        np.array(busy),
-    )
+        walk.prices = unpriced(walk.room, walk.links)
+        walk.prices.update({name: price * float(goal.weight) for name, price in found.items()})
 
 
 def _least_worst(walk: _Walk, level: Level, goal: Goal, known: Sequence[Fraction]) -> bool:

@@ -110,9 +110,10 @@ def queue_columns(made: PlacementProgram) -> list[tuple[Cohort, QueueColumn]]:
             float(made.least_of(index, server.resource)),
         )
         most = made.program.upper[share] if share is not None else 0.0
-        queue.scale = math.sqrt(queue.wait(0.0) * queue.wait(most)) or 1.0
+        grid = list(queue.grid(most, FIRST_TANGENTS))
+        queue.scale = math.sqrt(queue.wait(grid[0]) * queue.wait(most)) or 1.0
         made.program.at_most({queue.column: -1.0}, -queue.wait(most) / queue.scale)
-        for extra in queue.grid(most, FIRST_TANGENTS):
+        for extra in grid:
             row = queue.tangent(extra)
             if row is not None:
                 made.program.at_most(*row)

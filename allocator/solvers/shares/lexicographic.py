@@ -19,6 +19,7 @@ from allocator.model.families import GoalId
 from allocator.solvers.base import Assignment
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.shares.cohorts import Cohorts, spread_out
+from allocator.solvers.shares.critical import divide_best
 from allocator.solvers.shares.dependence import RATE_GOALS, keeps, share_goals
 from allocator.solvers.shares.easy import unpriced
 from allocator.solvers.shares.goals import LevelTerms, level_terms
@@ -27,6 +28,7 @@ from allocator.solvers.shares.placement_program import PlacementProgram, placeme
 from allocator.solvers.shares.room import Room
 from allocator.solvers.shares.rounding import rounded_totals
 from allocator.solvers.shares.share_plan import SharePlan
+from allocator.solvers.shares.square_root import NotNested
 
 __all__ = ["programmed_shares"]
 
@@ -37,6 +39,7 @@ CLOSE = 2e-11  # relative distance of tangents from the truth that is close enou
 ROUNDS = 60
 DUAL = 1e-7  # of the largest cost: a dual above it is not zero
 Float = npt.NDArray[np.float64]
+Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -223,4 +226,16 @@ def _assignment(made: PlacementProgram, point: Float) -> Assignment:
         theta.update(exact_grants(made.links, wanted))
     else:
         theta = fair_grants(compiled, cohorts.counts)
-    return Assignment(dict(cohorts.counts), spread_out(cohorts, rounded_totals(made, point)), theta)
+    return Assignment(dict(cohorts.counts), spread_out(cohorts, _whole_totals(made, point)), theta)
+
+
+def _whole_totals(made: PlacementProgram, point: Float) -> Int64:
+    """Totals in whole units; what rounding leaves goes to critical cohorts where nobody is the worse for it."""
+    totals = rounded_totals(made, point)
+    felt = {goal.id for level in made.compiled.model.levels for goal in share_goals(made.compiled, level)}
+    if GoalId.P99 in felt and felt <= RATE_GOALS | {GoalId.P99}:
+        try:
+            return divide_best(made.room, totals, priced=False)[0]
+        except NotNested:
+            return totals
+    return totals

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 __all__ = ["QueueColumn"]
 
+DECADES = 1e5  # below that part of the largest slack tangents are too steep to be stated before they are needed
+
 
 @dataclass
 class QueueColumn:
@@ -54,9 +56,10 @@ class QueueColumn:
         return {self.share: slope, self.column: -1.0}, slope * extra - value
 
     def grid(self, most: float, number: int) -> Iterator[float]:
-        """Extra shares whose slack is spaced geometrically from 0 to the most that helps."""
-        low = self._units(0.0) - self.busy
-        high = max(min(self._units(most), self.full) - self.busy, low)
+        """Extra shares whose slack is spaced geometrically, up to the most that helps, over five decades at most."""
+        least = self._units(0.0) - self.busy
+        high = max(min(self._units(most), self.full) - self.busy, least)
+        low = max(least, high / DECADES)
         for step in range(number):
             slack = low * (high / low) ** (step / max(1, number - 1))
             yield max(0.0, min(((slack + self.busy) * self.members - self.least) / self.unit, most))

@@ -163,7 +163,7 @@ def as_it_is(whole: Document) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("method", [*EXACT, "lns", "adjust", "uniform", "local-search"])
 def test_row_15_never_worse_than_the_start(method: str, tmp_path: Path) -> None:
     """Warm start = the current placement, limit 1 s: never worse than the start; the log says accepted, its value."""
     whole = reassignment(15)
@@ -231,6 +231,20 @@ def test_row_16_the_same_seed_gives_the_same_plan(method: str, tmp_path: Path) -
         assert done.code == 0, done.stderr
         plans.append(without_times(tmp_path / out))
     assert json.loads(plans[0])["result"]["status"] == "optimal"
+    assert set(plans) == {plans[0]}
+
+
+@pytest.mark.parametrize("method", ["lns", "adjust", "uniform", "local-search"])
+def test_row_16_searches_repeat_with_an_iteration_limit(method: str, tmp_path: Path) -> None:
+    """Same seed, one thread, an iteration limit, PYTHONHASHSEED 0 and 1: the same plan file but for its wall times."""
+    (tmp_path / "case.json").write_text(json.dumps(seeded()))
+    plans = []
+    for number in range(3):
+        out = f"plan{number}.json"
+        arguments = ["--method", method, "--iterations", "4", "--threads", "1", "--seed", "7", "-o", out, "-q"]
+        done = cli(tmp_path, "solve", "case.json", *arguments, PYTHONHASHSEED=str(number % 2))
+        assert done.code == 0, done.stderr
+        plans.append(without_times(tmp_path / out))
     assert set(plans) == {plans[0]}
 
 

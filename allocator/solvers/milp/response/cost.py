@@ -19,10 +19,11 @@ from allocator.linearization.pieces import Certificate
 from allocator.linearization.share_cost import geometric_tangents
 from allocator.model.entities import Goal
 from allocator.solvers.evaluation.response import LN_100
-from allocator.solvers.milp.formulation import Entry, Formulation
+from allocator.solvers.milp.formulation import Entry, Formulation, Row
 from allocator.solvers.milp.goals.base import GoalTerms
 from allocator.solvers.milp.response.delays import seat_at, served_blocks, steps_of
 from allocator.solvers.milp.response.floors import least_share
+from allocator.solvers.milp.response.lines import Quotient, TangentRow, quotient
 from allocator.solvers.milp.response.service import Seat
 from allocator.solvers.milp.terms import Terms, Variable
 from allocator.solvers.milp.usage import total_share
@@ -61,10 +62,9 @@ class Curve:
         """Least P99 of a member without path delay, s."""
         return self.scale * self.low
 
-    def slack(self, members: int, amount: Fraction) -> Fraction:
-        """Slack s of members with an amount of compute together, base units; within what can be."""
-        spare = amount * self.seat.server.unit - self.seat.offered * members
-        return min(max(spare, members / self.high), members / self.low)
+    def slack(self, members: int, usable: Fraction) -> Fraction:
+        """Slack s of members with so much compute together, base units; within what can be."""
+        return min(max(usable - self.seat.offered * members, members / self.high), members / self.low)
 
     def error(self, point: Fraction, arguments: Iterable[Fraction]) -> Fraction:
         """Relative error at n / s = ``point`` of the tangents at some arguments and at ``low``."""
@@ -73,46 +73,38 @@ class Curve:
 
 @dataclass(frozen=True)
 class Queue:
-    """One entry of a critical class.
+    """One entry of a critical class: (sqrt(K c) n)^2 / s within the seconds of its members, path delays apart.
 
-    ``above``: column, seconds of all its members beyond the fastest. ``share``: its compute in amounts.
+    ``above``: column, seconds of all its members beyond the fastest.
     """
 
     curve: Curve
     entry: Entry
     above: Variable
-    share: Terms
+    lines: Quotient
 
     @property
     def key(self) -> tuple[int, int, int]:
         """Block, option, node."""
         return self.entry.block, self.entry.option, self.entry.node
 
-    def tangent(self, t: Fraction) -> Terms:
-        """Terms <= 0: K c (2 t n - t^2 s) - fastest n <= above."""
-        curve = self.curve
-        terms = Terms([(-1, self.above)])
-        terms.add(curve.scale * (2 * t + t * t * curve.seat.offered) - curve.fastest, self.entry.variable)
-        return terms.extend(self.share, -curve.scale * t * t * curve.seat.server.unit)
+    def tangent(self, t: Fraction) -> TangentRow:
+        """The tangent at n / s = t."""
+        return self.lines.tangent(float(t) * math.sqrt(self.curve.scale))
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Critical entries of a node that share a limited compute. ``room``: S, base units. ``cost``: their seconds.
+    """Critical entries of a node that share a limited compute: A^2 / S within the weighted seconds of their members.
 
-    ``root``: A. ``stated``: arguments of the tangents of all pools on nodes of this kind.
+    ``stated``: arguments A / S of the tangents of all pools on nodes of this kind, the ``siblings``.
     """
 
     queues: tuple[Queue, ...]
-    room: Terms
-    cost: Terms
-    root: Terms
-    stated: list[Fraction]
+    roots: tuple[float, ...]  # sqrt(w K c) by queue
+    lines: Quotient
+    stated: list[float]
     siblings: list[Pool]
-
-    def tangent(self, t: Fraction) -> Terms:
-        """Terms <= 0: 2 t A - t^2 S <= cost."""
-        return Terms().extend(self.root, 2 * t).extend(self.room, -t * t).extend(self.cost, -1)
 
 
 def queues(form: Formulation) -> list[Queue]:
@@ -159,7 +151,12 @@ def _queue(form: Formulation, entry: Entry, curves: dict[tuple[int, int, int], C
             seat, low, high, () if cost is None else cost.grid, None if cost is None else cost.certificate
         )
     curve = curves[key]
-    made = Queue(curve, entry, form.real(PART), total_share(form, entry, seat.server.resource))
+    above = form.real(PART)
+    members = Terms([(Fraction(math.sqrt(curve.scale)), entry.variable)])
+    slack = Terms().extend(total_share(form, entry, seat.server.resource), seat.server.unit)
+    slack.add(-seat.offered, entry.variable)
+    seconds = Terms([(curve.fastest, entry.variable), (1, above)])
+    made = Queue(curve, entry, above, quotient(members, slack, seconds))
     curve.queues.append(made)
     return made
 
@@ -169,46 +166,45 @@ def _add_pools(form: Formulation) -> None:
     by_node: dict[tuple[int, int], list[Queue]] = {}
     for queue in queues(form):
         by_node.setdefault((queue.entry.node, queue.curve.seat.server.resource), []).append(queue)
-    alike: dict[tuple[int, int, int], tuple[list[Fraction], list[Pool]]] = {}
+    alike: dict[tuple[int, int, int], tuple[list[float], list[Pool]]] = {}
     for (node, r), members in by_node.items():
         limit = int(form.compiled.limit[form.compiled.node_domain[node], r])
         if limit < 0:
             continue
         stated, siblings = alike.setdefault((int(form.compiled.node_kind[node]), r, limit), ([], []))
-        room, cost, root = _pooled(form, node, members, limit)
-        siblings.append(Pool(tuple(members), room, cost, root, stated, siblings))
+        roots = tuple(math.sqrt(queue.curve.seat.service.weight * queue.curve.scale) for queue in members)
+        lines = _pooled(form, node, members, roots, limit)
+        siblings.append(Pool(tuple(members), roots, lines, stated, siblings))
         pools(form).append(siblings[-1])
+        form.tick(len(lines.columns))
     tolerance = max(form.compiled.model.linearization.tolerance, FIRST_TOLERANCE)
     for stated, siblings in alike.values():
-        roots = [(queue.curve, _root(queue)) for pool in siblings for queue in pool.queues]
-        low, high = min(c.low * root for c, root in roots), max(c.high * root for c, root in roots)
+        ends = [(q.curve, Fraction(root)) for pool in siblings for q, root in zip(pool.queues, pool.roots, strict=True)]
+        low, high = min(curve.low * root for curve, root in ends), max(curve.high * root for curve, root in ends)
         if low < high:
-            stated.extend(geometric_tangents(low, high, tolerance).grid)
+            stated.extend(float(t) for t in geometric_tangents(low, high, tolerance).grid)
         for pool in siblings:
+            form.tick(len(stated) * len(pool.lines.columns))
             for t in stated:
-                form.at_most(PART, pool.tangent(t), 0)
+                row = pool.lines.tangent(t)
+                form.rows.append(Row(PART, row.columns, row.coefs, None, row.upper))
 
 
-def _pooled(form: Formulation, node: int, members: list[Queue], limit: int) -> tuple[Terms, Terms, Terms]:
-    """Room, cost and root of a pool."""
+def _pooled(form: Formulation, node: int, members: list[Queue], roots: tuple[float, ...], limit: int) -> Quotient:
+    """A, S and the weighted seconds of a node's queues."""
     server = members[0].curve.seat.server
     critical = {queue.key for queue in members}
-    room, cost, root = Terms(constant=limit * server.unit), Terms(), Terms()
-    for queue in members:
+    root, room, cost = Terms(), Terms(constant=limit * server.unit), Terms()
+    for queue, each in zip(members, roots, strict=True):
         weight = queue.curve.seat.service.weight
+        root.add(Fraction(each) * BELOW, queue.entry.variable)
         room.add(-queue.curve.seat.offered, queue.entry.variable)
         cost.add(weight * queue.curve.fastest, queue.entry.variable)
         cost.add(weight, queue.above)
-        root.add(_root(queue), queue.entry.variable)
     for entry in form.on_node[node]:
         if (entry.block, entry.option, entry.node) not in critical:
             room.extend(total_share(form, entry, server.resource), -server.unit)
-    return room, cost, root
-
-
-def _root(queue: Queue) -> Fraction:
-    """Sqrt(w K c), from below."""
-    return Fraction(math.sqrt(queue.curve.seat.service.weight * queue.curve.scale)) * BELOW
+    return quotient(root, room, cost)
 
 
 def _delays(form: Formulation, block: int) -> Terms:

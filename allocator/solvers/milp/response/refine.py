@@ -6,7 +6,7 @@ Owns when a tangent is worth adding. Knows no solver.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from allocator.solvers.base import Assignment
 from allocator.solvers.evaluation.use import Counts, share_of
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.response.cost import Curve, Pool, Queue, pools, queues
-from allocator.solvers.milp.terms import Terms
+from allocator.solvers.milp.response.lines import TangentRow
 
 __all__ = ["at_placement", "at_relaxation", "response_certificate"]
 
@@ -31,8 +31,8 @@ LEAST_SHARE = 0.01  # of the largest error: smaller ones wait
 HALVINGS = 60
 
 
-def at_placement(form: Formulation, counts: Counts, solution: Float, plan: Assignment | None) -> list[Terms]:
-    """Rows terms <= 0: tangents at the best shares of a solution's placement; where these are known, at its own.
+def at_placement(form: Formulation, counts: Counts, solution: Float, plan: Assignment | None) -> list[TangentRow]:
+    """Tangents at the best shares of a solution's placement; where these are known, at its own.
 
     Where a placement's best shares have their tangents, the relaxation is as high there as the truth, up to the
     rounding of shares to whole amounts, which the second kind overcomes.
@@ -41,28 +41,29 @@ def at_placement(form: Formulation, counts: Counts, solution: Float, plan: Assig
     def planned(queue: Queue) -> Fraction:
         if plan is None:
             return solved(queue)
-        return Fraction(share_of(form.compiled, plan.counts, plan.shares, queue.key, _resource(queue)))
+        return _usable(form, plan, queue)
 
     def solved(queue: Queue) -> Fraction:
-        return _value(queue.share, solution)
+        _, slack, _ = queue.lines.values(solution)
+        return Fraction(slack) + queue.curve.seat.offered * Fraction(float(solution[queue.entry.variable.column]))
 
     return _tangents(form, counts, planned) or _tangents(form, counts, solved)
 
 
-def _tangents(form: Formulation, counts: Counts, amount: Callable[[Queue], Fraction]) -> list[Terms]:
+def _tangents(form: Formulation, counts: Counts, usable: Callable[[Queue], Fraction]) -> list[TangentRow]:
     least = max(SMALLEST_ERROR, form.compiled.model.linearization.tolerance * SHARE_OF_TOLERANCE)
-    rows: list[Terms] = []
+    rows: list[TangentRow] = []
     for queue in queues(form):
         members = counts.get(queue.key, 0)
         if members:
-            point = members / queue.curve.slack(members, amount(queue))
+            point = members / queue.curve.slack(members, usable(queue))
             if queue.curve.error(point, queue.curve.stated) > least:
                 rows.extend(_state(queue.curve, Fraction(float(point))))
     return rows
 
 
-def at_relaxation(form: Formulation, solution: Float, allowed: float) -> list[Terms]:
-    """Rows terms <= 0 where nodes cost more than a solution, fractional too, says: by more than ``allowed`` s in all.
+def at_relaxation(form: Formulation, solution: Float, allowed: float) -> list[TangentRow]:
+    """Tangents where nodes cost more than a solution, fractional too, says: by more than ``allowed`` s in all.
 
     The tangent of the node at A / S; where bounds of shares bind, tangents of its entries at their best shares.
     """
@@ -70,11 +71,11 @@ def at_relaxation(form: Formulation, solution: Float, allowed: float) -> list[Te
     for number, pool in enumerate(pools(form)):
         found = _best_shares(pool, solution)
         if found is not None:
-            short[number] = found.cost - float(_value(pool.cost, solution)), found
+            short[number] = found.short, found
     if sum(max(0.0, missing) for missing, _ in short.values()) <= allowed:
         return []
     worst = max(missing for missing, _ in short.values())
-    rows: list[Terms] = []
+    rows: list[TangentRow] = []
     for number, (missing, found) in short.items():
         if missing > worst * LEAST_SHARE:
             pool = pools(form)[number]
@@ -82,16 +83,15 @@ def at_relaxation(form: Formulation, solution: Float, allowed: float) -> list[Te
     return rows
 
 
-def _state_pool(pool: Pool, argument: float) -> list[Terms]:
-    t = Fraction(argument)
-    if any(abs(t / known - 1) < TINY for known in pool.stated):
+def _state_pool(pool: Pool, argument: float) -> list[TangentRow]:
+    if any(abs(argument / known - 1) < TINY for known in pool.stated):
         return []
-    pool.stated.append(t)
-    return [sibling.tangent(t) for sibling in pool.siblings]
+    pool.stated.append(argument)
+    return [sibling.lines.tangent(argument) for sibling in pool.siblings]
 
 
-def _state_entries(pool: Pool, points: list[float | None]) -> list[Terms]:
-    rows: list[Terms] = []
+def _state_entries(pool: Pool, points: list[float | None]) -> list[TangentRow]:
+    rows: list[TangentRow] = []
     for queue, point in zip(pool.queues, points, strict=True):
         t = None if point is None else _nearest(queue.curve, Fraction(point))
         if t is not None and t not in queue.curve.stated:
@@ -101,20 +101,24 @@ def _state_entries(pool: Pool, points: list[float | None]) -> list[Terms]:
 
 @dataclass(frozen=True)
 class _Node:
-    """Least cost of a node's members; A / S where no bound of shares binds (else 0.0), n / s of each entry."""
+    """Best shares of a node's members.
 
-    cost: float
+    ``short``: least cost, less what a solution says. ``argument``: A / S where no bound of shares binds, else 0.0.
+    ``points``: n / s of each entry.
+    """
+
+    short: float
     argument: float
     points: list[float | None]
 
 
 def _best_shares(pool: Pool, solution: Float) -> _Node | None:
     """Shares of a node's slack in proportion to n sqrt(w K c), within the bounds of each entry (water-filling)."""
-    room = float(_value(pool.room, solution))
+    _, room, said = pool.lines.values(solution)
     members = [float(solution[queue.entry.variable.column]) for queue in pool.queues]
     if room <= TINY or not any(n > TINY for n in members):
         return None
-    roots = [float(coef) * n if n > TINY else 0.0 for coef, n in zip(pool.root.coefs, members, strict=True)]
+    roots = [root * n if n > TINY else 0.0 for root, n in zip(pool.roots, members, strict=True)]
     least = [n / float(queue.curve.high) for queue, n in zip(pool.queues, members, strict=True)]
     most = [n / float(queue.curve.low) for queue, n in zip(pool.queues, members, strict=True)]
 
@@ -129,7 +133,7 @@ def _best_shares(pool: Pool, solution: Float) -> _Node | None:
     cost = sum(root * root / s for root, s in zip(roots, found, strict=True) if root)
     free = all(abs(root * low - s) <= TINY * s for root, s in zip(roots, found, strict=True) if root)
     points = [n / s if root else None for n, s, root in zip(members, found, roots, strict=True)]
-    return _Node(cost, 1 / low if free and low > 0 else 0.0, points)
+    return _Node(cost - said, 1 / low if free and low > 0 else 0.0, points)
 
 
 def response_certificate(form: Formulation, assignment: Assignment) -> LinearizationCertificate | None:
@@ -140,8 +144,7 @@ def response_certificate(form: Formulation, assignment: Assignment) -> Lineariza
     for queue in queues(form):
         members = assignment.counts.get(queue.key, 0)
         if members:
-            amount = share_of(form.compiled, assignment.counts, assignment.shares, queue.key, _resource(queue))
-            point = members / queue.curve.slack(members, Fraction(amount))
+            point = members / queue.curve.slack(members, _usable(form, assignment, queue))
             measured = max(measured, queue.curve.error(point, (*queue.curve.grid, *queue.curve.stated)))
     curves = {id(queue.curve): queue.curve for queue in queues(form)}.values()
     known = [curve.certificate for curve in curves if curve.certificate is not None]
@@ -152,7 +155,7 @@ def response_certificate(form: Formulation, assignment: Assignment) -> Lineariza
     return LinearizationCertificate(worst.max_error, measured, proven)
 
 
-def _state(curve: Curve, t: Fraction) -> Iterable[Terms]:
+def _state(curve: Curve, t: Fraction) -> list[TangentRow]:
     """The tangent for all alike entries: a search would only move to the next of them."""
     curve.stated.append(t)
     return [queue.tangent(t) for queue in curve.queues]
@@ -165,10 +168,7 @@ def _nearest(curve: Curve, point: Fraction) -> Fraction | None:
     return min(around, key=lambda t: (1 - t / point) ** 2, default=None)
 
 
-def _resource(queue: Queue) -> int:
-    return queue.curve.seat.server.resource
-
-
-def _value(terms: Terms, solution: Float) -> Fraction:
-    pairs = zip(terms.coefs, terms.variables, strict=True)
-    return Fraction(sum(float(coef) * float(solution[v.column]) for coef, v in pairs) + float(terms.constant))
+def _usable(form: Formulation, plan: Assignment, queue: Queue) -> Fraction:
+    """Compute of a queue's members in a plan, base units."""
+    server = queue.curve.seat.server
+    return share_of(form.compiled, plan.counts, plan.shares, queue.key, server.resource) * server.unit

@@ -5,8 +5,6 @@ Owns when to stop. Knows no family.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,9 +12,9 @@ from allocator.solvers.budget import Budget
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun, Stop, ignore
 from allocator.solvers.milp.response.cost import queues
+from allocator.solvers.milp.response.lines import TangentRow
 from allocator.solvers.milp.response.refine import at_relaxation
 from allocator.solvers.milp.rows import Rows
-from allocator.solvers.milp.terms import Terms
 
 __all__ = ["stated", "tighten"]
 
@@ -51,13 +49,9 @@ def tighten(form: Formulation, run: HighsRun, cost: npt.NDArray[np.float64], *, 
         rows.add_to(run)
 
 
-def stated(found: list[Terms]) -> Rows:
-    """Rows terms <= 0, the largest coefficient of each near 1."""
+def stated(found: list[TangentRow]) -> Rows:
+    """Tangents as rows for a solver."""
     rows = Rows()
-    for terms in found:
-        merged = terms.merged()
-        coefs = [float(coef) for coef in merged.coefs]
-        size = 2.0 ** math.floor(math.log2(max(abs(coef) for coef in coefs)))
-        pairs = zip(merged.variables, coefs, strict=True)
-        rows.add([(variable.column, coef / size) for variable, coef in pairs], -float(merged.constant) / size)
+    for row in found:
+        rows.add(zip(row.columns, row.coefs, strict=True), row.upper)
     return rows

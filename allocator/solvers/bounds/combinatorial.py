@@ -17,6 +17,7 @@ from allocator.compiled.entities import Compiled
 from allocator.model.entities import Goal, Level
 from allocator.model.families import GoalId, sense_of
 from allocator.solvers.bounds.balance import balance_bound
+from allocator.solvers.bounds.overload import overload_bound
 
 __all__ = ["goal_bound", "level_bound"]
 
@@ -195,19 +196,7 @@ def _peak(compiled: Compiled, goal: Goal) -> Fraction:
 
 
 def _overload(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature
-    """Floors beyond all safety amounts together, per resource, where every node states one."""
-    total = Fraction(0)
-    if not _everyone(compiled):
-        return total
-    needs = _needs(compiled)
-    for r, name in enumerate(compiled.resources):
-        safety = compiled.safety[compiled.node_domain, r]
-        if (safety < 0).any():
-            continue
-        need = needs[r]
-        resource = compiled.instance.resources[name]
-        total += resource.overload * max(0, need - int(safety.sum())) * Fraction(10) ** resource.exponent
-    return total
+    return overload_bound(compiled)
 
 
 def _balance(compiled: Compiled, goal: Goal) -> Fraction:  # noqa: ARG001 - one signature

@@ -285,8 +285,9 @@ def _clusters(
             continue
         loads = [float(team.rate * a * (team.size - a)) for a in range(most + 1)]
         states = tuple(State(0, 1, among, a, loads[a], loads[a]) for a in range(1, most + 1))
-        clusters.append(_Cluster(("team", team.rate, among, most), states, team.blocks, team.index))
         taken.update(team.blocks)
+        if states:  # else no domain has room for any of them
+            clusters.append(_Cluster(("team", team.rate, among, most), states, team.blocks, team.index))
     rates: dict[tuple[int, int], list[Fraction]] = {}
     for pair in compiled.pairs:
         ends = min(pair.source, pair.target), max(pair.source, pair.target)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["COLLAPSE", "Shape", "bent_table", "pipelines", "singles", "teams"]
+__all__ = ["COLLAPSE", "Curve", "Shape", "bent_table", "pipelines", "singles", "teams"]
 
 Document = dict[str, Any]
 Curve = Mapping[str, Any]

@@ -36,8 +36,8 @@ FAMILIES = {
     Family.SLO,
 }
 MAX_CELLS = 5_000_000  # of one round: candidates times links times members
-SHARE_OF_TIME = 0.1
-MOST_SECONDS = 8.0
+SHARE_OF_TIME = 0.2
+MOST_SECONDS = 12.0
 IDLE_DESCENTS = 30
 MOST_DESCENTS = 150
 BATCH = 400
@@ -140,14 +140,14 @@ class _Problem:
             asked += (loads.teams * in_team[:, None, :]).sum(axis=2)
             shares.append(np.minimum(1.0, np.where(asked > 0, carried / np.maximum(asked, 1e-30), 1.0)))
         if len(self.source):
-            up = np.where(loads.leaving > 0, shares[0][:, :, None], 1.0).min(axis=1)
-            down = np.where(loads.entering > 0, shares[1][:, :, None], 1.0).min(axis=1)
+            up = np.where(loads.leaving > 0, shares[0][:, :, None], 1.0).min(axis=1, initial=1.0)
+            down = np.where(loads.entering > 0, shares[1][:, :, None], 1.0).min(axis=1, initial=1.0)
             worst = np.minimum(up, down) * of_flow
             for flow in range(len(self.source)):
                 for end in (self.source[flow], self.target[flow]):
                     theta[:, end] = np.minimum(theta[:, end], worst[:, flow])
         both = np.minimum(*shares)
-        least = np.where(loads.teams > 0, both[:, :, None], 1.0).min(axis=1) * in_team
+        least = np.where(loads.teams > 0, both[:, :, None], 1.0).min(axis=1, initial=1.0) * in_team
         for team in range(len(self.team_rate)):
             members = self.of_team[:, team] > 0
             theta[:, members] = np.minimum(theta[:, members], least[:, team, None])

@@ -28,7 +28,7 @@ __all__ = ["BentLink", "add_curve", "bent_links", "linearization", "refine"]
 
 PART = "curves"
 ZERO = Fraction(0)
-FIRST_TOLERANCE = Fraction(1, 100)  # finer ones start from here: tangents at the loads that matter do the rest
+FINEST_TOLERANCE = Fraction(1, 1000)  # proven over the whole range; below it, tangents at the loads that matter
 
 
 @dataclass
@@ -76,7 +76,7 @@ def add_curve(form: Formulation, domain: Domain, side: str, granted: Terms) -> N
         share = 1 / uplink.bandwidth
         _state(form, bound, {"load": Terms().extend(load, share), "granted": Terms().extend(granted, share)})
         return
-    tolerance = max(form.compiled.model.linearization.tolerance, FIRST_TOLERANCE)
+    tolerance = max(form.compiled.model.linearization.tolerance, FINEST_TOLERANCE)
     pieces = outer(function, ZERO, most, tolerance)
     link = BentLink(
         domain.index,

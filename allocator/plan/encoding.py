@@ -13,6 +13,9 @@ from allocator.plan.numbers import decimal_text
 __all__ = ["Encoded", "encode", "text_of"]
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
 class Encoded(str):
     """Text that is JSON already, for entries of long lists whose parts repeat."""
 
@@ -45,18 +48,20 @@ def text_of(value: Any) -> str:
     InternalError
         As in ``encode``.
     """
-    if isinstance(value, Encoded):
-        return value
+    if value.__class__ is Encoded:
+        return str(value)
+    if value.__class__ is str:
+        return _ENCODE(value)
     if isinstance(value, Fraction):
         text = decimal_text(value)
         if text is None:
             raise InternalError(f"{value} is no decimal number")
         return text
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{text_of(str(key))}: {text_of(item)}" for key, item in value.items()) + "}"
+    if value.__class__ is dict or isinstance(value, Mapping):
+        return "{" + ", ".join([f"{text_of(str(key))}: {text_of(item)}" for key, item in value.items()]) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(text_of(item) for item in value) + "]"
+        return "[" + ", ".join([text_of(item) for item in value]) + "]"
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return _ENCODE(value)
     except (ValueError, TypeError) as error:
         raise InternalError(f"{value!r} cannot be written as JSON") from error

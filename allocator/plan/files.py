@@ -108,25 +108,43 @@ def _placements(plan: Plan, instance: Instance) -> list[Encoded]:
     """Entries of ``placements``. A large plan has one for each member: what repeats in them is encoded once."""
     paths = {node.path: text_of(node.path) for node in instance.nodes}
     names: dict[tuple[str, str], tuple[str, str]] = {}
-    parts: dict[tuple[str, int], str] = {}
+    shares = _ShareTexts(instance)
     entries = []
     for group in plan.placements:
         key = (group.workload, group.mode)
         if key not in names:
             names[key] = text_of(group.workload), text_of(group.mode)
-        for share in group.shares.items():
-            if share not in parts:
-                parts[share] = text_of(_amounts(dict((share,)), instance))[1:-1]
-        shares = ", ".join([parts[share] for share in group.shares.items()])
         name, mode = names[key]
         nodes = ", ".join([paths.get(node) or text_of(node) for node in group.nodes])
         entries.append(
             Encoded(
                 f'{{"class": {name}, "first": {group.first}, "count": {group.count}, "mode": {mode}, '
-                f'"nodes": [{nodes}], "shares": {{{shares}}}}}'
+                f'"nodes": [{nodes}], "shares": {shares.of(group.shares)}}}'
             )
         )
     return entries
+
+
+class _ShareTexts:
+    """Texts of shares in base units, those of parts of a base unit kept: they repeat and take longest."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._exponents = {name: resource.exponent for name, resource in instance.resources.items()}
+        self._names = {name: text_of(name) for name in instance.resources}
+        self._known: dict[tuple[str, int], str] = {}
+
+    def of(self, shares: Mapping[str, int]) -> str:
+        """JSON text of the shares of one member."""
+        return "{" + ", ".join([f"{self._names[name]}: {self._text(name, shares[name])}" for name in shares]) + "}"
+
+    def _text(self, name: str, amount: int) -> str:
+        exponent = self._exponents[name]
+        if exponent >= 0:
+            return str(amount * 10**exponent)
+        found = self._known.get((name, amount))
+        if found is None:
+            found = self._known[name, amount] = text_of(base_units(amount, exponent))
+        return found
 
 
 def _flows(plan: Plan, instance: Instance) -> list[Encoded]:

@@ -78,8 +78,6 @@ def test_without_the_subject(case: Case, method: str) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_milp_refuses_nothing_of_the_table(case: Case) -> None:
-    if case.bent and case.subject not in supported("milp"):
-        pytest.skip(f"{case.subject} is refused by name")
     assert case.subject in supported("milp")
 
 
@@ -107,8 +105,6 @@ def test_what_bends_is_solved_or_refused_by_name_before_building(case: Case, met
 
 @pytest.mark.parametrize("case", [*GOALS, *RESPONSES], ids=lambda case: case.name)
 def test_the_bound_of_every_goal_is_near_the_truth_and_not_trivial(case: Case) -> None:
-    if case.bent and case.subject not in supported("milp"):
-        pytest.skip(f"{case.subject} is refused by name")
     instance = instance_from_dict(case.document)
     truth = brute_force(instance, case.model())
     result = run(instance, case.model(), "milp")

@@ -23,6 +23,7 @@ __all__ = [
     "is_critical",
     "least_share",
     "least_shares",
+    "least_units",
     "p99_value",
     "server_of",
     "target_of",
@@ -108,24 +109,31 @@ def server_of(compiled: Compiled, option: int, kind: int) -> Server | None:
     )  # fmt: skip
 
 
+def least_units(compiled: Compiled, option: int, kind: int, delay: Fraction = Fraction(0)) -> int | None:
+    """Like ``least_share`` on any node of a kind (index), whatever its ceiling."""
+    workload = int(compiled.option_workload[option])
+    if not asks_for_response(compiled, workload):
+        return 0
+    server = server_of(compiled, option, kind)
+    if server is None:
+        return 0  # refused where the model is read: response times are not defined
+    target = target_of(compiled, workload)
+    least = server.least(None if target is None else target - delay)
+    return None if least is None else max(least, int(compiled.floor[option, kind, server.resource]))
+
+
 def least_share(compiled: Compiled, option: int, node: int, delay: Fraction = Fraction(0)) -> int | None:
     """Fewest units of compute that one member needs for ``slo`` and stability, given its path delay.
 
     0 where response times of the class are not asked for; never below the floor otherwise. None when no share is
     enough: more than the ceiling or ``parallel``, or a target that the delay alone uses up.
     """
-    workload = int(compiled.option_workload[option])
-    if not asks_for_response(compiled, workload):
-        return 0
     kind = int(compiled.node_kind[node])
-    server = server_of(compiled, option, kind)
-    if server is None:
-        return 0  # refused where the model is read: response times are not defined
-    target = target_of(compiled, workload)
-    least = server.least(None if target is None else target - delay)
-    if least is None or least > compiled.ceiling_of(option, node, server.resource):
+    least = least_units(compiled, option, kind, delay)
+    server = server_of(compiled, option, kind) if least else None
+    if least is None or (server is not None and least > compiled.ceiling_of(option, node, server.resource)):
         return None
-    return max(least, int(compiled.floor[option, kind, server.resource]))
+    return least
 
 
 def least_shares(compiled: Compiled, counts: Counts) -> dict[tuple[int, int, int], int] | None:

@@ -18,7 +18,7 @@ from allocator.compiled.entities import Compiled
 from allocator.model.families import Family, GoalId
 from allocator.solvers.evaluation.delays import path_delays
 from allocator.solvers.evaluation.loads import FlowKey
-from allocator.solvers.evaluation.response import Server, is_critical, least_share, server_of
+from allocator.solvers.evaluation.response import Server, is_critical, least_units, server_of
 from allocator.solvers.evaluation.use import Counts
 from allocator.solvers.shares.grants import Links
 
@@ -97,29 +97,47 @@ def cohorts_of(compiled: Compiled, counts: Counts, links: Links) -> Cohorts | No
         [r for r in range(len(compiled.resources)) if compiled.uses_shares(workload.index, r)]
         for workload in compiled.instance.workloads
     ]
+    critical = [is_critical(compiled, workload.index) for workload in compiled.instance.workloads]
     kinds: list[int] = compiled.node_kind.tolist()
     servers: dict[tuple[int, int], Server | None] = {}
+    needed: dict[tuple[int, int, Fraction], int | None] = {}
     known: dict[tuple[int, int, Fraction], dict[int, tuple[int, int]] | None] = {}
     found: list[Cohort] = []
     entries: list[tuple[int, int, int, int, int, int, int]] = []
     for (option, node, flows, delay), spots in merged.items():
         workload = workload_of[option]
+        where = option, kinds[node]
+        if where not in servers:
+            servers[where] = server_of(compiled, *where)
+        server = servers[where]
         key = option, node, delay
         if key not in known:
-            known[key] = _ranges(compiled, *key, uses[workload])
+            units = *where, delay
+            if units not in needed:
+                needed[units] = least_units(compiled, *units)
+            known[key] = _ranges(compiled, option, node, uses[workload], server=server, needed=needed[units])
         ranges = known[key]
         if ranges is None:
             return None
-        where = option, kinds[node]
-        if where not in servers:
-            servers[where] = server_of(compiled, *where) if is_critical(compiled, workload) else None
         count = sum(counts[spot] for spot in spots)
         for r, (least, most) in ranges.items():
             floor = int(compiled.floor[option, kinds[node], r]) * count
             top = least * count + min((most - least) * count, _nearest_limit(compiled, node, r))
             if top > floor:
                 entries.append((len(found), r, node, count, floor, least * count, top))
-        found.append(Cohort(option, node, workload, count, tuple(spots), flows, delay, servers[where], ranges))
+        found.append(
+            Cohort(
+                option,
+                node,
+                workload,
+                count,
+                tuple(spots),
+                flows,
+                delay,
+                server if critical[workload] else None,
+                ranges,
+            )
+        )
     table = np.array(entries, dtype=np.int64).reshape(-1, 7)
     return Cohorts(compiled, counts, tuple(found), *(table[:, column] for column in range(7)))
 
@@ -132,19 +150,20 @@ def _delays_matter(compiled: Compiled) -> bool:
 
 
 def _ranges(
-    compiled: Compiled, option: int, node: int, delay: Fraction, uses: list[int]
+    compiled: Compiled, option: int, node: int, uses: list[int], *, server: Server | None, needed: int | None
 ) -> dict[int, tuple[int, int]] | None:
-    kind = int(compiled.node_kind[node])
-    server = server_of(compiled, option, kind)
-    needed = least_share(compiled, option, node, delay)
+    """Least and most units of one member; None when it can never have what it needs."""
     if needed is None:
         return None
+    kind = compiled.node_kind[node]
     ranges = {}
     for r in uses:
-        least = int(compiled.floor[option, kind, r])
+        least, most = int(compiled.floor[option, kind, r]), compiled.ceiling_of(option, node, r)
         if server is not None and server.resource == r:
             least = max(least, needed)
-        ranges[r] = least, max(least, compiled.ceiling_of(option, node, r))
+            if needed > most:
+                return None
+        ranges[r] = least, most
     return ranges
 
 

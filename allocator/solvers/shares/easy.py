@@ -113,11 +113,21 @@ def easy_shares(cohorts: Cohorts, links: Links, reached: Sequence[Fraction]) -> 
             raise Hard(index, before if why.totals is None else why.totals, walk.prices, why.totals) from None
         if not kept:
             return None
+    _use_the_rest(walk)
     theta = full_grants(compiled, cohorts.counts) if walk.full else fair_grants(compiled, cohorts.counts)
     found = Assignment(dict(cohorts.counts), spread_out(cohorts, walk.totals), theta)
     if reached and not keeps(compiled, level_values(compiled, found), reached):
         return None
     return SharePlan(found, walk.prices or {})
+
+
+def _use_the_rest(walk: _Walk) -> None:
+    """Let everybody be as fast as can be where that fits and no goal has anything against it."""
+    felt = {goal.id for level in walk.compiled.model.levels for goal in share_goals(walk.compiled, level)}
+    if walk.compiled.model.has_rate_goals and felt <= RATE_GOALS | {GoalId.P99} and not walk.full:
+        totals = np.maximum(walk.totals, full_totals(walk.cohorts))
+        if walk.room.fits(totals):
+            walk.totals = totals
 
 
 def _raise_floors(walk: _Walk, level: Level, goals: list[Goal], known: Sequence[Fraction], later: set[GoalId]) -> bool:

@@ -310,3 +310,12 @@ def test_what_fits_in_full_needs_no_program(goals: Model, monkeypatch: pytest.Mo
     if GoalId.THROUGHPUT in goals.goal_ids:
         assert values[-1] == 160 * 5
     assert set(found.assignment.theta.values()) == {F(1)}
+
+
+def test_what_no_goal_needs_lets_everybody_work_at_full_rate() -> None:
+    """The worst response time stops at what one member can use; the other class, not critical, gets its cores too."""
+    compiled = compile_instance(queue_node(9000), model(WORST))
+    found = optimal_shares(compiled, EVERYBODY)
+    assert found is not None
+    checked(compiled, found)
+    assert found.assignment.shares[2, 2, 0, 0] == 300

@@ -46,7 +46,7 @@ def bent_table(seed: int, num_points: int = 8) -> Curve:
     for step in range(1, num_points):
         before, rho = rho, rho + rng.randint(15, 45)
         factor = rng.uniform(0.5, 0.75) if step % 2 else rng.uniform(0.92, 1.0)
-        phi = max(1, int(phi * rho * factor / before))
+        phi = min(100, max(1, int(phi * rho * factor / before)))
         points.append([_hundredths(rho), _hundredths(phi)])
     return {"curve": "table", "points": points}
 

@@ -13,6 +13,7 @@ __all__ = ["emit", "emit_json", "is_terminal", "pacify", "terminal_width"]
 DEFAULT_WIDTH = 80
 NARROWEST = 60
 WIDEST = 120
+LONG = 1000  # entries of a list that are indented
 
 
 def emit(text: str) -> None:
@@ -28,8 +29,20 @@ def emit(text: str) -> None:
 def emit_json(document: Mapping[str, Any]) -> None:
     """Write one JSON document to stdout; plain ASCII where the stream is not Unicode."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
-    text = json.dumps(document, indent=2, ensure_ascii=not unicode, allow_nan=False)
-    emit(text + "\n")
+    emit(_json_text(document, ensure_ascii=not unicode) + "\n")
+
+
+def _json_text(document: Mapping[str, Any], *, ensure_ascii: bool) -> str:
+    """Indented JSON; long lists an entry a line, since indenting them takes seconds and nobody reads so far."""
+    members = []
+    for key, value in document.items():
+        if isinstance(value, list) and len(value) > LONG:
+            entries = [json.dumps(entry, ensure_ascii=ensure_ascii, allow_nan=False) for entry in value]
+            text = "[\n    " + ",\n    ".join(entries) + "\n  ]"
+        else:
+            text = json.dumps(value, indent=2, ensure_ascii=ensure_ascii, allow_nan=False).replace("\n", "\n  ")
+        members.append(f"  {json.dumps(key, ensure_ascii=ensure_ascii)}: {text}")
+    return "{\n" + ",\n".join(members) + "\n}" if members else "{}"
 
 
 def pacify() -> None:

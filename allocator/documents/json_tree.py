@@ -40,10 +40,11 @@ def read_json(text: str, source: str) -> tuple[Any, list[Problem]]:
         refuse(source, f"line {error.lineno}, column {error.colno}", f"is not JSON: {error.msg}")
     except RecursionError:
         refuse(source, "document", TOO_DEEP)
-    return _checked_json(tree, source), problems
+    # without escapes no string of a UTF-8 text can hold half of a surrogate pair
+    return _checked_json(tree, source, escaped="\\u" in text), problems
 
 
-def _checked_json(tree: Any, source: str) -> Any:
+def _checked_json(tree: Any, source: str, *, escaped: bool) -> Any:
     """The tree itself with truth values as text; refuses deep nesting and half surrogates."""
     if isinstance(tree, bool):
         return "true" if tree else "false"
@@ -53,7 +54,14 @@ def _checked_json(tree: Any, source: str) -> Any:
         depth += 1
         if depth > MAX_DEPTH:
             refuse(source, "document", TOO_DEEP)
-        level = [inner for container in level for inner in _checked_container(container, source)]
+        below: list[Any] = []
+        for container in level:
+            values = container.values() if container.__class__ is dict else container
+            if escaped or True in values or False in values:
+                below += _checked_container(container, source)
+            else:
+                below += [value for value in values if value.__class__ is dict or value.__class__ is list]
+        level = below
     return tree
 
 

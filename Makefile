@@ -1,6 +1,6 @@
 # Shortcuts for developers. None of them is needed to use the project: ./quickstart and ./run-tests work without make.
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint type lock bench-small bench-gap bench-ctap bench-gqap bench-vbp bench-roadef bench-openb clean
+.PHONY: help setup test lint type lock bench-small bench-gap bench-ctap bench-gqap bench-vbp bench-roadef bench-openb bench-linearization bench-nonconcave commwall clean
 
 BIN := .venv/bin
 
@@ -65,6 +65,15 @@ bench-roadef: setup ## machine reassignment against best known values and the ch
 
 bench-openb: setup ## GPU cluster at 130 % load against published online policies (DATA=folder)
 	$(BIN)/python -m tests.bench.openb --data "$(DATA)" $(ARGS)
+
+commwall: setup ## the communication wall, tree against mesh: reports/commwall.md and reports/commwall.html
+	$(BIN)/python -m tests.bench.commwall $(ARGS)
+
+bench-linearization: setup ## certified errors of curves and P99 against brute force; what bending costs over linear
+	$(BIN)/python -m tests.bench.linearization $(ARGS)
+
+bench-nonconcave: setup ## curves of eight points that are not concave, on 20 uplinks, to 1 % in a minute
+	$(BIN)/python -m tests.bench.nonconcave $(ARGS)
 
 clean: ## remove the environment, caches and builds
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* htmlcov build dist

@@ -47,9 +47,9 @@ def test_generated_curves_are_goodput_and_bend_both_ways(seed: int) -> None:
 def test_generated_instances_are_valid_repeat_themselves_and_have_twenty_uplinks() -> None:
     curve = bent_table(1)
     for made in (singles, teams, pipelines):
-        document = made(3, curve)  # type: ignore[operator]
-        assert document == made(3, curve)  # type: ignore[operator]
-        assert document != made(4, curve)  # type: ignore[operator]
+        document = made(3, curve)
+        assert document == made(3, curve)
+        assert document != made(4, curve)
         instance = instance_from_dict(document)
         bent = [d for d in instance.domains if d.uplink is not None and d.uplink.goodput.curve == "table"]
         assert len(bent) == Shape(4, 4).uplinks == 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,8 @@ def collapsing() -> Document:
 def flattened() -> Document:
     """The same under the least concave curve above it: what tangents and chords of a concave curve would allow."""
     document = collapsing()
-    points = tuple((Fraction(x), Fraction(y)) for x, y in COLLAPSE["points"])
+    stated: Any = COLLAPSE["points"]
+    points = tuple((Fraction(x), Fraction(y)) for x, y in stated)
     line = Table(points).polyline(points[-1][0])
     hull = [[str(float(x)), str(float(y))] for x, y in concave_envelope(line).points]
     document["topology"][0]["uplink"]["goodput"] = {"curve": "table", "points": hull}

@@ -15,7 +15,7 @@ from allocator.instance.schema.document import FORMAT, InstanceDocument
 
 __all__ = ["check_document"]
 
-_TAGS = frozenset({"(text)", "(list)", "[key]"})
+_TAGS = frozenset({"(text)", "(list)", "(rows)", "[key]"})
 # What can be left out without making anything else look wrong: values below these keys, these keys themselves,
 # items of these sections, and these sections.
 _LEAVES = frozenset({"requests", "limits", "capacity", "safety", "pool"})

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.watts import draw_of
 from allocator.solvers.heuristic.kernels.tables import Table
 
-__all__ = ["broken", "fits", "roomy"]
+__all__ = ["broken", "fits", "makes_way", "roomy"]
 
 
 @part
@@ -97,6 +97,32 @@ def roomy(problem: Table, state: Table, item: int, node: int, option: int) -> bo
         need = p_need[row, c]
         if need > 0 and s_use[leaf, c] + s_held[leaf, c] + need > p_limit[leaf, c]:
             if not (home and p_holds[c]):
+                return False
+    return True
+
+
+@part
+def makes_way(problem: Table, state: Table, item: int, other: int, node: int) -> bool:
+    """A quick look at a node alone: whether an item could come there once another one has left it."""
+    eligible, need, limit = marks2(problem, P_ELIGIBLE), ints2(problem, P_NEED), ints2(problem, P_LIMIT)
+    option, use, held = ints(state, S_OPTION), ints2(state, S_USE), ints2(state, S_HELD)
+    sizes, holds, current = ints(problem, P_SIZES), marks(problem, P_HOLDS), ints(problem, P_CURRENT)
+    if not eligible[option[item], node]:
+        return False
+    kinds, kind, leaf = sizes[KINDS], ints(problem, P_KIND)[node], ints(problem, P_LEAF)[node]
+    comes, goes = option[item] * kinds + kind, option[other] * kinds + kind
+    at_home, from_home = current[item] == node, current[other] == node
+    for c in range(sizes[COLUMNS]):
+        more = need[comes, c]
+        if more > 0:
+            if holds[c]:
+                if at_home:
+                    continue
+                if not from_home:
+                    more -= need[goes, c]
+            else:
+                more -= need[goes, c]
+            if use[leaf, c] + held[leaf, c] + more > limit[leaf, c]:
                 return False
     return True
 

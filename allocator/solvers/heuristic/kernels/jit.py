@@ -1,22 +1,53 @@
-"""How kernels are compiled: cached on disk, free of the interpreter's lock, without fast-math."""
+"""How kernels are compiled: cached on disk, free of the interpreter's lock, without fast-math.
+
+The cache of numba goes by the date of the file that a function stands in, and a kernel compiled before one of its
+parts was changed would run on. So all kernels share a folder that is named after the text of every file here.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar, cast
 
 import numba
 
-__all__ = ["kernel", "part"]
+__all__ = ["cache_folder", "kernel", "part"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
 
+def cache_folder() -> Path:
+    """Folder of compiled kernels: beside the sources where that can be written, else the user's cache folder."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(here.glob("*.py")):
+        digest.update(source.read_bytes())
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    stated = os.environ.get("NUMBA_CACHE_DIR")
+    if stated:
+        return Path(stated) / name
+    if os.access(here, os.W_OK):
+        return here / "__pycache__" / name
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "allocator" / name
+
+
+FOLDER = cache_folder()
+
+
 def kernel(function: F) -> F:
     """Compile a loop; it releases the interpreter's lock, so that independent walks run on several cores."""
-    return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(FOLDER)
+    try:
+        return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def part(function: F) -> F:
-    """Compile a part of a loop into its callers: a problem has too many arrays to hand over at each call."""
-    return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    """Compile a part of loops; numba's compiler takes small ones into their callers."""
+    return cast("F", numba.njit(nogil=True, error_model="numpy")(function))

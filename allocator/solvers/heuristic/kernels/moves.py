@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from allocator.solvers.heuristic.kernels.chance import below, uniform
-from allocator.solvers.heuristic.kernels.fits import roomy
+from allocator.solvers.heuristic.kernels.fits import makes_way, roomy
 from allocator.solvers.heuristic.kernels.indices import (
     COLUMNS,
     FLAGS,
@@ -78,6 +78,7 @@ __all__ = [
 
 SHIFT, SWAP, CHAIN, TEAM, MAKE_ROOM, INSERT, EVICT, EXCHANGE, REGROUP = range(9)
 NUM_MOVES = 9
+SCANNED = 24  # items of a node that are looked at for one to exchange with
 
 
 @part
@@ -378,30 +379,38 @@ def propose(problem: Table, state: Table, move: int) -> int:
                 return step(state, leave(state, 0, item), item, node, option, 1)
         return 0
     if move == SWAP:
-        if uniform(random) < p_scalars[NEARNESS]:
-            near = some_node(problem, state, item)
-            other = some_on(state, near, 128)
+        there = some_node(problem, state, item)
+        if there == here:
+            return 0
+        other = some_on(state, there, 64)
+        for _ in range(SCANNED):
             if other < 0:
                 return 0
+            if makes_way(problem, state, item, other, there) and makes_way(problem, state, other, item, here):
+                break
+            other = s_next_on[other]
         else:
-            other = below(random, num_items)
-        there = s_where[other]
-        if there < 0 or there == here:
-            return 0
-        a, b = s_option[item], s_option[other]
-        if not (p_eligible[a, there] and p_eligible[b, here]):
             return 0
         number = leave(state, leave(state, 0, item), other)
-        return step(state, step(state, number, item, there, a, 1), other, here, b, 1)
+        number = step(state, number, item, there, s_option[item], 1)
+        return step(state, number, other, here, s_option[other], 1)
     if move == CHAIN:
-        other = below(random, num_items)
-        there = s_where[other]
-        if there < 0 or there == here or not p_eligible[s_option[item], there]:
+        there = some_node(problem, state, item)
+        if there == here:
+            return 0
+        other = some_on(state, there, 64)
+        for _ in range(SCANNED):
+            if other < 0:
+                return 0
+            if makes_way(problem, state, item, other, there):
+                break
+            other = s_next_on[other]
+        else:
             return 0
         node = -1
-        for _ in range(4):
+        for _ in range(6):
             node = some_node(problem, state, other)
-            if node != there and node != here and roomy(problem, state, other, node, s_option[other]):
+            if node not in (there, here) and roomy(problem, state, other, node, s_option[other]):
                 break
             node = -1
         if node < 0:

@@ -48,7 +48,7 @@ def _pointer(_context, address):  # type: ignore[no-untyped-def]  # numba calls 
 
 
 def _lookup(function: Any) -> Any:
-    return numba.njit(cache=True, nogil=True, forceinline=True)(function)
+    return numba.njit(nogil=True, forceinline=True)(function)
 
 
 @_lookup

@@ -217,7 +217,8 @@ class Search:
                 heat = 0.0
                 if progress > DESCENT_SHARE:
                     if heats is None:
-                        heats = heat_range(np.concatenate([walker.sampled() for walker in self.walkers]))
+                        sampled = np.concatenate([walker.sampled() for walker in self.walkers])
+                        heats = heat_range(sampled, clock.done / progress / max(1, len(self.items.block)))
                     if heats[0] > 0:
                         heat = heats[0] * (heats[1] / heats[0]) ** progress
                 if clock.moves is not None:

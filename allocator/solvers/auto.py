@@ -21,6 +21,7 @@ from allocator.solvers.decomposition.packing.stage import Packing
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.heuristic.current import as_it_runs
+from allocator.solvers.milp.assignment import num_placement_variables
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.registry import method_named
 from allocator.solvers.support import require_support, used_families
@@ -30,6 +31,11 @@ __all__ = ["AutoMethod", "choose"]
 FIRST_SHARE = 0.5  # of the time, for a first plan
 ALONE_SHARE = 0.9  # the same where the exact model is too large to follow
 STAGE_SHARE = 0.6  # of the time, for a stage before the exact model
+SEARCH_FROM = 2_000  # placement variables from which a search gives the first plan
+SEARCH_ALONE_FROM = 40_000  # and from which the exact model would not come to an end
+SEARCH_SHARE = 0.25  # of the time, for a search before the exact model
+BOUND_SHARE = 0.15  # of the time, kept for bounds after a search alone
+MOST_BOUND_SECONDS = 20.0
 
 
 def choose(name: str) -> Method:
@@ -63,9 +69,18 @@ class AutoMethod:
     ) -> Answer:
         """See the class. The bound of each level is the best of what the stages and the totals prove."""
         run = _Run(compiled, budget, recorder, seed, threads, gap)
-        first = start or first_plan(compiled, budget, recorder, seed) or as_it_runs(compiled)
-        known = StageAnswer(first, None, optimal=False)
         stage = next((stage for stage in (Packing(), AssignmentSearch()) if stage.applies(compiled)), None)
+        size = num_placement_variables(compiled)
+        if stage is None and size >= SEARCH_ALONE_FROM:
+            answer = run.search(start, budget.keeping(min(MOST_BOUND_SECONDS, BOUND_SHARE * budget.remaining())))
+            if answer is not None:
+                return _with_totals(compiled, answer, budget)
+        first = start
+        if stage is None and size >= SEARCH_FROM:
+            answer = run.search(start, budget.portion(SEARCH_SHARE))
+            first = answer.assignment if answer is not None else start
+        first = first or first_plan(compiled, budget, recorder, seed) or as_it_runs(compiled)
+        known = StageAnswer(first, None, optimal=False)
         if stage is not None:
             share = budget.portion(STAGE_SHARE)
             known = stage.run(
@@ -123,6 +138,16 @@ class _Run:
             return self._by(cpsat, start, budget)
         except MethodRefused:
             return _kept(self.compiled, start, self.budget, why)
+
+    def search(self, start: Assignment | None, budget: Budget) -> Answer | None:
+        """What a local search finds; None where it refuses a rule or finds no plan."""
+        method = method_named("local-search")
+        try:
+            method.refuse(self.compiled)
+            found = self._by(method, start or as_it_runs(self.compiled), budget)
+        except MethodRefused:
+            return None
+        return None if found.assignment is None else found
 
     def _by(self, method: Method, start: Assignment | None, budget: Budget) -> Answer:
         return method.solve(

@@ -78,6 +78,11 @@ class Budget:
         """A budget that ends and stops with this one, with iterations of its own: for a solver that is only a step."""
         return Budget(Limits(self.limits.seconds, iterations), self.clock, self.started, self._interrupted)
 
+    def keeping(self, seconds: float) -> Budget:
+        """A budget that ends so many seconds before this one, and stops with it; without a limit it has none."""
+        remaining = self.remaining()
+        return self if remaining == float("inf") else self.at_most(max(0.0, remaining - seconds))
+
     def at_most(self, seconds: float) -> Budget:
         """A budget that ends after so many seconds, or with this one if that is sooner, and stops with this one."""
         end = self.elapsed() + min(seconds, self.remaining())

@@ -6,7 +6,7 @@ Owns the order of phases and the clock. Must not know moves or goals beyond thei
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -83,14 +83,13 @@ class _Clock:
 
 @dataclass
 class Search:
-    """One run of the search over an instance. ``improved`` is told of every better exact plan."""
+    """One run of the search over an instance."""
 
     compiled: Compiled
     budget: Budget
     recorder: Recorder
     seed: int
     threads: int
-    improved: Callable[[Found], None] | None = None
     best: Found | None = None
     tried: int = 0
     items: Items = field(init=False)
@@ -307,8 +306,7 @@ class Search:
         if self.best is None or self._ahead(values, self.best.values):
             self.best = Found(assignment, values)
             self.recorder.incumbent(0, float(values[0]) if values else 0.0)
-            if self.improved is not None:
-                self.improved(self.best)
+            self.recorder.offer(lambda: assignment)
 
     def _ahead(self, first: Sequence[Fraction], second: Sequence[Fraction]) -> bool:
         """Whether the first values are better, a level counting only beyond its slack."""

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from allocator.compiled.compile import compile_instance
@@ -14,6 +15,7 @@ from allocator.instance.entities import Flow, Instance, Uplink
 from allocator.solvers.bounds.orbits import orbits_of
 from allocator.solvers.bounds.traffic.goals import layer_cuts
 from allocator.solvers.bounds.traffic.knapsack import TeamItem, best_content
+from allocator.solvers.bounds.traffic.spreading import spread_cut
 from allocator.solvers.budget import Limits
 from tests.builders import build, group, model, node, team, workload
 
@@ -127,3 +129,35 @@ def test_no_partition_of_a_random_graph_cuts_less(seed: int) -> None:
         if max(where.count(h) for h in range(4)) <= 3
     )
     assert 0 < bound <= least
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_packed_trees_never_prove_more_than_the_best_partition(seed: int) -> None:
+    """Weights 1 to 3, bins of 5: every partition of seven vertices is tried."""
+    rng = random.Random(seed)
+    edges = sorted({tuple(sorted(rng.sample(range(7), 2))) for _ in range(11)})
+    rates = [F(rng.randint(1, 9), rng.randint(1, 3)) for _ in edges]
+    weight = [rng.randint(1, 3) for _ in range(7)]
+    bound = spread_cut(np.array(weight), 5, np.array(edges), rates, Limits(60.0).start())
+    least = min(
+        sum((rate for (a, b), rate in zip(edges, rates, strict=True) if where[a] != where[b]), F(0))
+        for where in itertools.product(range(4), repeat=7)
+        if max(sum(w for v, w in enumerate(weight) if where[v] == h) for h in range(4)) <= 5
+    )
+    assert 0 < bound <= least
+
+
+def test_packed_trees_are_near_the_cut_of_a_long_chain() -> None:
+    """1,000 members in a chain, 50 a bin: 19 of the flows leave; a tree of the whole chain would prove little."""
+    ends = np.array([(i, i + 1) for i in range(999)])
+    bound = spread_cut(np.ones(1000, dtype=np.int64), 50, ends, [F(3)] * 999, Limits(60.0).start())
+    assert 0.7 * 19 * 3 < bound <= 19 * 3
+
+
+def test_flows_of_large_graphs_are_bounded_by_packed_trees_where_they_prove_more() -> None:
+    """Sixty rings of 30, twenty members a node: a forest proves one cut a ring, the best plan has two."""
+    nodes = [node(f"n{i}", capacity={"cpu": 20}, uplink=Uplink()) for i in range(90)]
+    ring = [(30 * k + i, 30 * k + (i + 1) % 30, F(1)) for k in range(60) for i in range(30)]
+    flows = (Flow("a", "a", "pairs", pairs=tuple(ring)),)
+    (bound,) = crossings(build(*nodes, workloads=[workload("a", 1800, {"cpu": 1})], flows=flows))
+    assert 60 < bound <= 120

@@ -6,7 +6,7 @@ bounds of layers add up. Owns capacities of bins and least needs of members ther
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -52,6 +52,15 @@ class Layer:
 
     bins: tuple[Bin, ...]
     covered: tuple[bool, ...]
+
+    def holding(self, wanted: Collection[int]) -> Layer:
+        """The bins that some of these parts may stand in."""
+        inside = tuple(each for each in self.bins if any(part in each.needs for part in wanted))
+        outside = [each for each in self.bins if not any(part in each.needs for part in wanted)]
+        covered = tuple(
+            known and not any(part in each.needs for each in outside) for part, known in enumerate(self.covered)
+        )
+        return Layer(inside, covered)
 
 
 def layers_of(compiled: Compiled, orbits: Orbits, parts: tuple[Part, ...], cells: tuple[Cell, ...]) -> list[Layer]:

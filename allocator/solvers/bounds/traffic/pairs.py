@@ -3,7 +3,7 @@
 A connected graph on members that need k bins at least has k - 1 edges between bins at least: what stands inside bins
 is a forest of at most n - k edges of any spanning tree. Edge-disjoint spanning forests (Nagamochi and Ibaraki 1992)
 add up, and so do steps of the rates. Flows between classes without a common bin all leave. Knows nothing of how well a
-graph can be cut: it cannot see any cut beyond one edge for each forest and bin.
+graph can be cut; ``spreading`` does, where the graph is large.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from allocator.compiled.entities import Compiled
 from allocator.solvers.bounds.relaxation.cells import Part, team_types
 from allocator.solvers.bounds.traffic.layers import Layer
+from allocator.solvers.bounds.traffic.spreading import spread_cut, weights_of
 from allocator.solvers.budget import Budget
 
 __all__ = ["PairGraph", "least_bins", "pair_graph", "pairs_cut"]
@@ -29,6 +30,7 @@ Int64 = npt.NDArray[np.int64]
 
 STEPS = 8  # thresholds of the rates
 FORESTS = 6
+LARGE = 1_000  # flows from which on trees are packed: fewer are no work for exact methods
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,30 @@ def pairs_cut(graph: PairGraph, layer: Layer, budget: Budget) -> Fraction:
     covered = np.array(layer.covered, dtype=np.bool_)[part].all(axis=1)
     apart = covered & ~meets[part[:, 0], part[:, 1]]
     total = sum((graph.rates[edge] for edge in apart.nonzero()[0].tolist()), Fraction(0))
-    return total + _forests(graph, (covered & ~apart).nonzero()[0], layer, budget)
+    edges = (covered & ~apart).nonzero()[0]
+    layer = layer.holding(set(part[edges].ravel().tolist()))
+    if not layer.bins:
+        return total
+    best = _forests(graph, edges, layer, budget)
+    if len(edges) >= LARGE and not budget.exhausted:
+        rates = [graph.rates[edge] for edge in edges.tolist()]
+        weights = weights_of(layer, _fullest(graph, layer), graph.part)
+        best = max(best, spread_cut(*weights, graph.ends[edges], rates, budget))
+    return total + best
+
+
+def _fullest(graph: PairGraph, layer: Layer) -> int:
+    """Resource of which members with flows need the largest part of what bins have."""
+    counts = np.bincount(graph.part, minlength=len(layer.covered))
+    loads = []
+    for r in range(len(layer.bins[0].capacity)):
+        amounts = [(each.capacity[r], each.size) for each in layer.bins]
+        held = sum(amount * size for amount, size in amounts if amount is not None)
+        need = 0
+        for p, count in enumerate(counts.tolist()):
+            need += count * min((each.needs[p][r] for each in layer.bins if p in each.needs), default=0)
+        loads.append(need / held if held and all(amount is not None for amount, _ in amounts) else -1.0)
+    return int(np.argmax(loads))
 
 
 def _forests(graph: PairGraph, edges: Int64, layer: Layer, budget: Budget) -> Fraction:

@@ -67,6 +67,9 @@ def teams_cut(layer: Layer, parts: Sequence[Part], types: Sequence[TeamType], bu
     mine = [number for number, kind in enumerate(types) if kind.rate > 0 and kind.size > 1]
     if not mine or not all(layer.covered[p] for p, part in enumerate(parts) if part.team in mine):
         return Fraction(0)
+    layer = layer.holding([p for p, part in enumerate(parts) if part.team in mine])
+    if not layer.bins:
+        return Fraction(0)
     unit = _unit([types[number].rate for number in mine], max(types[number].size for number in mine))
     squads = tuple(_squad(number, types[number], parts, unit) for number in mine)
     best = Fraction(sum(squad.count * _alone(layer, squad) for squad in squads))

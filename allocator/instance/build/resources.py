@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from fractions import Fraction
 
 from allocator.documents.problems import Location, Problems, did_you_mean
@@ -42,6 +43,15 @@ SHORT = 18  # digits of a number that needs no closer look
 _WORK_KEYS = frozenset({"rate", "parallel", "residence"})
 
 
+@dataclass(slots=True)
+class _Request:
+    """A floor that classes state alike: for how many members, and where the first stands."""
+
+    value: Fraction
+    times: int
+    where: Location
+
+
 class ResourceBook:
     """Collects the numbers of each resource, then fixes its unit.
 
@@ -55,7 +65,9 @@ class ResourceBook:
         self._declared = declared
         self._used: set[str] = set(declared)
         self._needs: dict[str, list[StatedNumber]] = defaultdict(list)
+        self._requests: dict[str, dict[str, _Request]] = defaultdict(dict)
         self._supplies: dict[str, list[StatedNumber]] = defaultdict(list)
+        self._bare: dict[str, Fraction] = {}
         self._wishes: dict[str, set[Fraction]] = defaultdict(set)
         self._divisible: set[str] = set()
         self._exponents: dict[str, int] = {}
@@ -96,8 +108,26 @@ class ResourceBook:
         if name not in self._used and not self.check(name, location):
             return None
         if len(text) <= SHORT and text.isascii() and text.isdigit():
-            return Fraction(int(text))  # a bare number is in base units
+            found = self._bare.get(text)  # a bare number is in base units
+            if found is None:
+                found = self._bare[text] = Fraction(int(text))
+            return found
         return self.read(text, self._roles[name][1], location)
+
+    def request(self, name: str, text: str, times: int, location: Location) -> Fraction | None:
+        """Base units in a floor of ``times`` members of the class at a location, entered at once; None as ``amount``.
+
+        Equal texts are read and entered once: with many classes most of them repeat.
+        """
+        known = self._requests[name].get(text)
+        if known is not None:
+            known.times += times
+            return known.value
+        at: Location = (*location, "requests", name)
+        value = self.amount(name, text, at)
+        if value is not None:
+            self._requests[name][text] = _Request(value, times, at)
+        return value
 
     def work(self, name: str, text: str, location: Location) -> Fraction | None:
         """Seconds of compute, or base units of memory, of one task."""
@@ -139,8 +169,9 @@ class ResourceBook:
             if name not in self._used:
                 continue
             try:
+                requests = (StatedNumber(r.value, r.times, text, r.where) for text, r in self._requests[name].items())
                 self._exponents[name] = choose_exponent(
-                    self._needs[name],
+                    [*self._needs[name], *requests],
                     self._supplies[name],
                     sorted(self._wishes[name]),
                     divisible=name in self._divisible,

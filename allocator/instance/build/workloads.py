@@ -116,12 +116,11 @@ class Workloads:
     def _requests(self, stated: WorkloadDocument, location: Location) -> _Parts:
         """Demand of a class that states requests alone, entered for the choice of units."""
         requests: dict[str, Fraction] = {}
+        request, count = self._book.request, stated.count
         for name, text in stated.requests.items():
-            at: Location = (*location, "requests", name)
-            value = self._book.amount(name, text, at)
+            value = request(name, text, count, location)
             if value is not None:
                 requests[name] = value
-                self._book.need(name, value, stated.count, text, at)
         return _Parts(requests, _EMPTY, _EMPTY, _EMPTY)
 
     def _demand(self, stated: DemandDocument | ModeDocument, location: Location) -> _Parts:

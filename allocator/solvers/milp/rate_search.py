@@ -40,7 +40,8 @@ SHARE_OF_TIME = 0.2
 MOST_SECONDS = 12.0
 IDLE_DESCENTS = 30
 MOST_DESCENTS = 150
-BATCH = 400
+BATCH = 150
+LARGEST_SET = 8  # of members that are moved at once
 CLOSE = 0.5  # share of constructions that keep talkers close
 SAME = 1e-9
 LN_100 = math.log(100)
@@ -323,7 +324,7 @@ def _search(problem: _Problem, budget: Budget, rng: np.random.Generator) -> Int 
     best_value, idle, number = 0.0, 0, 0
     while idle < IDLE_DESCENTS and number < MOST_DESCENTS and not (number and budget.exhausted):
         placed = _construct(problem, rng) if best is None or number % 5 == 0 else _shake(problem, best, rng)
-        value = _descend(problem, placed, budget)
+        value = _descend(problem, placed, budget, rng)
         number, idle = number + 1, idle + 1
         if value > best_value * (1 + SAME):
             idle = 0
@@ -350,27 +351,39 @@ def _shake(problem: _Problem, best: Int, rng: np.random.Generator) -> Int:
     return placed
 
 
-def _descend(problem: _Problem, placed: Int, budget: Budget) -> float:
-    """Best shift or swap, in place, until none improves; the value reached."""
+def _descend(problem: _Problem, placed: Int, budget: Budget, rng: np.random.Generator) -> float:
+    """The best shift or swap of some, in place, until none of all improves; the value reached."""
     value = float(problem.values(placed[None])[0])
-    num_members, num_nodes = problem.eligible.shape
-    pairs = np.array(np.triu_indices(num_members, 1)).T
     while not budget.exhausted:
-        shifts = np.repeat(placed[None], num_members * num_nodes, axis=0)
-        who, where = np.divmod(np.arange(num_members * num_nodes), num_nodes)
-        shifts[np.arange(len(shifts)), who] = where
-        shifts = shifts[(where != placed[who]) & problem.eligible[who, where]]
-        apart = pairs[placed[pairs[:, 0]] != placed[pairs[:, 1]]]
-        swaps = np.repeat(placed[None], len(apart), axis=0)
-        rows = np.arange(len(apart))
-        swaps[rows, apart[:, 0]], swaps[rows, apart[:, 1]] = placed[apart[:, 1]], placed[apart[:, 0]]
-        candidates = np.vstack([shifts, swaps])
-        values = np.concatenate(
-            [problem.values(part) for part in np.array_split(candidates, -(-len(candidates) // BATCH))]
-        )
-        found = int(values.argmax())
-        if values[found] <= value + SAME * abs(value):
+        candidates = _neighbours(problem, placed)
+        candidates = candidates[rng.permutation(len(candidates))]
+        for part in np.array_split(candidates, -(-len(candidates) // BATCH)):
+            values = problem.values(part)
+            found = int(values.argmax())
+            if values[found] > value + SAME * abs(value):
+                value = float(values[found])
+                placed[:] = part[found]
+                break
+        else:
             return value
-        value = float(values[found])
-        placed[:] = candidates[found]
     return value
+
+
+def _neighbours(problem: _Problem, placed: Int) -> Int:
+    """int64[K, n]: one member elsewhere, two exchanged, or all that talk with each other on one node."""
+    num_members, num_nodes = problem.eligible.shape
+    shifts = np.repeat(placed[None], num_members * num_nodes, axis=0)
+    who, where = np.divmod(np.arange(num_members * num_nodes), num_nodes)
+    shifts[np.arange(len(shifts)), who] = where
+    shifts = shifts[(where != placed[who]) & problem.eligible[who, where]]
+    pairs = np.array(np.triu_indices(num_members, 1)).T
+    apart = pairs[placed[pairs[:, 0]] != placed[pairs[:, 1]]]
+    swaps = np.repeat(placed[None], len(apart), axis=0)
+    rows = np.arange(len(apart))
+    swaps[rows, apart[:, 0]], swaps[rows, apart[:, 1]] = placed[apart[:, 1]], placed[apart[:, 0]]
+    sizes = np.bincount(problem.talking)
+    sets = np.nonzero((sizes > 1) & (sizes <= LARGEST_SET))[0]
+    together = np.repeat(placed[None], len(sets) * num_nodes, axis=0)
+    for row, (number, node) in enumerate((number, node) for number in sets for node in range(num_nodes)):
+        together[row, problem.talking == number] = node
+    return np.vstack([shifts, swaps, together])

@@ -15,8 +15,6 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from allocator.compiled.entities import Compiled
 from allocator.solvers.bounds.relaxation.cells import Part, team_types
@@ -135,6 +133,9 @@ def _forests(graph: PairGraph, edges: Int64, layer: Layer, budget: Budget) -> Fr
 
 def _spanning(graph: PairGraph, edges: Int64, layer: Layer) -> tuple[int, Int64]:
     """Edges of one spanning forest that leave bins at least, and the edges outside of it."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
     size = len(graph.part)
     ends = graph.ends[edges]
     matrix = csr_array((np.arange(1, len(edges) + 1), (ends[:, 0], ends[:, 1])), shape=(size, size))

@@ -6,6 +6,7 @@ Owns layout and drawing. Takes an instance's topology and a ratio by domain; kno
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import hypot
 
 from allocator.instance.entities import Instance
 from allocator.report.charts.svg import WIDTH, element, escape, figure, shortened, text
@@ -54,15 +55,17 @@ def draw_links(
         if domain.parent is not None:
             heat = heat_class(ratios.get(domain.path))
             up_x, up_y = across[domain.parent], y - ROW
-            half = width / 2
-            shape = f"M{up_x - half:.1f} {up_y:.1f}L{x - half:.1f} {y:.1f}h{width:.1f}L{up_x + half:.1f} {up_y:.1f}z"
+            half = width / 2 * hypot(x - up_x, ROW) / ROW  # as wide across, however steep
+            shape = f"M{up_x - half:.1f} {up_y:.1f}L{x - half:.1f} {y:.1f}h{2 * half:.1f}L{up_x + half:.1f} {up_y:.1f}z"
             said = None if words is None else f"<title>{escape(words(domain.path))}</title>"
             bars.append(element("path", said, d=shape, class_=f"link {heat}"))
         dots.append(element("circle", cx=x, cy=y, r=min(4.0, max(1.5, step * 0.4)), class_="empty"))
-        room = step if domain.is_node else (len(domain.children) * step)
-        letters = int(room / LETTER)
-        if domain.parent is not None and letters >= 3:
-            name = shortened(domain.path.rsplit("/", 1)[-1], letters)
+        name = domain.path.rsplit("/", 1)[-1]
+        if domain.children and domain.parent is not None:
+            letters = int((domain.end_node - domain.first_node) * step / LETTER)
+            if letters >= 3:
+                dots.append(text(x + 6, y - 4, shortened(name, letters), class_="strip"))
+        elif domain.parent is not None and len(name) * LETTER <= step:
             dots.append(text(x, y + 13, name, class_="strip", text_anchor="middle"))
     height = TOP + ROW * max(depth) + 20
     return figure(title, description, "".join(bars + dots) + _key(height), height=height + KEY)

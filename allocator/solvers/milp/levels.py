@@ -19,6 +19,7 @@ from allocator.model.entities import Level
 from allocator.model.families import GoalId
 from allocator.plan.result import gap_between
 from allocator.solvers.base import Assignment
+from allocator.solvers.bounds.combinatorial import level_bound
 from allocator.solvers.budget import Budget
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.milp.build import LevelObjective
@@ -30,7 +31,7 @@ from allocator.solvers.milp.fabric.team_order import order_teams
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.highs import HighsRun, Outcome, Stop, ignore
 from allocator.solvers.milp.matrix import Matrix
-from allocator.solvers.milp.response.cost import queues
+from allocator.solvers.milp.response.cost import fastest_sum, queues
 from allocator.solvers.milp.response.refine import at_placement
 from allocator.solvers.milp.response.root import stated, tighten
 from allocator.solvers.milp.response.worst import is_worst
@@ -88,12 +89,19 @@ class LevelRun:
     def solve(self, objective: LevelObjective, index: int) -> Stop:
         """Optimise one level, then bind it."""
         self.recorder.phase(" + ".join(goal.id for goal in objective.level.goals), level=index)
+        if self._is_met(objective, index):
+            return Stop.OPTIMAL
         if is_worst(objective.level):
             return lower_worst(self, index)
+        return self._search(objective, index)
+
+    def _search(self, objective: LevelObjective, index: int) -> Stop:
+        """Optimise one level by branch and bound, then bind it."""
         order_teams(self.form, self.matrix, self.solver)
         target = _scaled(objective, self.progress.value(index))
         try:
             root = strengthen(self.form, self.matrix, self.solver, objective, index, budget=self.budget, target=target)
+            self.budget.check()
         except BudgetExhausted:
             return Stop.TIME_LIMIT
         relative_gap = self.gap
@@ -120,6 +128,40 @@ class LevelRun:
         if outcome.stop is Stop.OPTIMAL:
             self._bind(objective, index, value)
         return outcome.stop
+
+    def _is_met(self, objective: LevelObjective, index: int) -> bool:
+        """Whether the best known plan is as good as totals allow; the level is then kept without a search."""
+        held = self.progress.value(index)
+        if held is None or held != self._total(objective.level, index):
+            return False
+        self.progress.reached[index:] = [held]
+        self.progress.bounds[index:] = [held]
+        self.recorder.incumbent(index, float(held))
+        self.recorder.bound(index, float(held))
+        self._bind(objective, index, held)
+        return True
+
+    def _total(self, level: Level, index: int) -> Fraction | None:
+        """A bound from totals, None where there is none."""
+        if not _is_bent(level):
+            return level_bound(self.progress.compiled, level)
+        if len(level.goals) > 1 or level.goals[0].worst or not self._places_everyone(index):
+            return None
+        return fastest_sum(self.form) * level.goals[0].weight
+
+    def _places_everyone(self, index: int) -> bool:
+        """Whether plans that keep the earlier levels place every member."""
+        compiled = self.progress.compiled
+        if not compiled.model.may_leave_out:
+            return True
+        valued = all(workload.value > 0 for workload in compiled.instance.workloads)
+        total = sum((workload.value * workload.count for workload in compiled.instance.workloads), Fraction(0))
+        return valued and any(
+            [goal.id for goal in level.goals] == [GoalId.PLACED]
+            and level.slack.value == 0
+            and reached == total * level.goals[0].weight
+            for level, reached in zip(compiled.model.levels[:index], self.progress.reached, strict=False)
+        )
 
     def _optimise(self, objective: LevelObjective, index: int, relative_gap: float) -> Outcome:
         """Run one objective from the best known plan."""

@@ -101,9 +101,17 @@ class _Report:
         status = Status.UNKNOWN if self.progress.assignment is None else Status.FEASIBLE
         return self.answer(status, Termination(reason, f"stopped {where}"))
 
+    def _gap(self, index: int) -> Fraction | None:
+        """Gap of a level when it was reached, or of the plan in the end where that has a better value."""
+        progress = self.progress
+        found = [
+            gap_between(value, progress.bounds[index]) for value in (progress.reached[index], progress.value(index))
+        ]
+        return min((gap for gap in found if gap is not None), default=None)
+
     def finished(self, gap: float) -> Answer:
         """Optimal where value and bound agree on every level, else within the gap."""
-        gaps = [gap_between(v, b) for v, b in zip(self.progress.reached, self.progress.bounds, strict=True)]
+        gaps = [self._gap(index) for index in range(len(self.progress.reached))]
         if all(difference is not None and difference <= SAME for difference in gaps):
             return self.answer(Status.OPTIMAL, Termination(TerminationReason.OPTIMAL, ""))
         detail = f"every level is within the gap of {gap:g}" if gap else "as near as floating point can tell"

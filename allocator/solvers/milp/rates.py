@@ -5,14 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from allocator.model.families import Family
+from allocator.compiled.entities import Compiled
+from allocator.model.families import Family, GoalId
 from allocator.solvers.milp.formulation import Entry, Formulation
 from allocator.solvers.milp.terms import Terms
 from allocator.solvers.milp.usage import total_share
 
-__all__ = ["add_rates", "rate_of_block", "rate_of_workload"]
+__all__ = ["add_rates", "counts_rates", "rate_of_block", "rate_of_workload"]
 
 PART = "rates"
+
+
+def counts_rates(compiled: Compiled) -> bool:
+    """Whether a goal counts completed tasks; response times count all that arrive."""
+    return bool({GoalId.THROUGHPUT, GoalId.FAIRNESS} & set(compiled.model.goal_ids))
 
 
 def add_rates(form: Formulation) -> None:
@@ -23,7 +29,7 @@ def add_rates(form: Formulation) -> None:
     compiled = form.compiled
     rates: dict[tuple[int, int, int], Any] = {}
     form.cache["rates"] = rates
-    if not compiled.model.has_rate_goals:
+    if not counts_rates(compiled):
         return
     for entry in form.entries:
         workload = compiled.instance.workloads[int(compiled.option_workload[entry.option])]

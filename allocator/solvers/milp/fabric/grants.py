@@ -12,7 +12,7 @@ from allocator.solvers.milp.fabric.curves import add_curve
 from allocator.solvers.milp.fabric.loads import class_size, class_unary, pair_crossing, team_unary
 from allocator.solvers.milp.fabric.products import both, joint, scaled, unary
 from allocator.solvers.milp.formulation import Formulation
-from allocator.solvers.milp.rates import rate_of_block
+from allocator.solvers.milp.rates import counts_rates, rate_of_block
 from allocator.solvers.milp.terms import Terms, Variable
 
 __all__ = ["add_grants"]
@@ -23,7 +23,7 @@ Key = tuple[str, int]
 
 def add_grants(form: Formulation) -> None:
     """One theta per team, pair or entry whose members complete work; nothing to do when no rate depends on it."""
-    if not form.compiled.model.has_rate_goals or form.ignores(Family.FABRIC) or form.ignores(Family.RATES):
+    if not counts_rates(form.compiled) or form.ignores(Family.FABRIC) or form.ignores(Family.RATES):
         return
     grants = _Grants(form, {key: form.real(PART, 1.0) for key in _working_flows(form)})
     if not grants.thetas:

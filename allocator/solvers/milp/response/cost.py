@@ -28,7 +28,7 @@ from allocator.solvers.milp.response.service import Seat
 from allocator.solvers.milp.terms import Terms, Variable
 from allocator.solvers.milp.usage import total_share
 
-__all__ = ["Curve", "Pool", "Queue", "add_cost", "pools", "queues"]
+__all__ = ["Curve", "Pool", "Queue", "add_cost", "fastest_sum", "pools", "queues"]
 
 PART = "p99"
 FIRST_TOLERANCE = Fraction(1, 100)  # of the rows stated at first: what is missing is added where solutions stand
@@ -135,6 +135,20 @@ def add_cost(form: Formulation, goal: Goal) -> GoalTerms:  # noqa: ARG001 - all 
         terms.extend(_delays(form, block), service.weight)
     _add_pools(form)
     return GoalTerms(terms, None)
+
+
+def fastest_sum(form: Formulation) -> Fraction:
+    """The goal if everyone were placed and as fast as a member can be, alone on its best node."""
+    return sum(
+        (
+            service.weight
+            * form.compiled.blocks[block].count
+            * min((queue.curve.fastest for queue in queues(form) if queue.entry.block == block), default=Fraction(0))
+            for block, service in served_blocks(form).items()
+            if service.critical and service.weight
+        ),
+        Fraction(0),
+    )
 
 
 def _queue(form: Formulation, entry: Entry, curves: dict[tuple[int, int, int], Curve]) -> Queue:

@@ -28,21 +28,36 @@ def add_forced_flows(relaxation: Relaxation, rates: Sequence[int]) -> None:
     if not relaxation.all_placed or Family.FABRIC in compiled.model.ignore:
         return
     stands = _stands(relaxation)
-    grants = [*_group_grants(relaxation, rates), *_pair_grants(relaxation, rates)]
-    for domain in compiled.instance.domains:
-        if domain.uplink is None or domain.uplink.bandwidth is None:
-            continue
-        inside = np.zeros(compiled.num_nodes, dtype=np.bool_)
-        inside[domain.first_node : domain.end_node] = True
-        for way in (0, 1):
-            for side in (0, 1):
-                terms: dict[int, Number] = {}
-                for source, target, side_of, column, load in grants:
-                    ends = (source, target) if way == 0 else (target, source)
-                    crosses = not (stands[ends[0]] & ~inside).any() and not (stands[ends[1]] & inside).any()
-                    if crosses and side_of in (side, None):
-                        terms[column] = terms.get(column, 0) + load
-                relaxation.program.row(terms, None, domain.uplink.bandwidth)
+    holders = [_holders(relaxation, stand) for stand in stands]
+    rows: dict[tuple[int, int, int], dict[int, Number]] = {}
+    for source, target, side_of, column, load in [*_group_grants(relaxation, rates), *_pair_grants(relaxation, rates)]:
+        for way, (inner, outer) in enumerate(((source, target), (target, source))):
+            for domain in holders[inner]:
+                first, end = int(compiled.first_node[domain]), int(compiled.end_node[domain])
+                if stands[outer][first:end].any():
+                    break
+                for side in (0, 1) if side_of is None else (side_of,):
+                    terms = rows.setdefault((domain, way, side), {})
+                    terms[column] = terms.get(column, 0) + load
+    for (domain, _, _), terms in rows.items():
+        uplink = compiled.instance.domains[domain].uplink
+        if uplink is not None and uplink.bandwidth is not None:
+            relaxation.program.row(terms, None, uplink.bandwidth)
+
+
+def _holders(relaxation: Relaxation, stand: Bool) -> list[int]:
+    """Domains that hold every node a class may stand on, from the lowest upwards."""
+    compiled = relaxation.compiled
+    nodes = stand.nonzero()[0]
+    if not len(nodes):
+        return []
+    domain = int(compiled.node_domain[nodes[0]])
+    found = []
+    while domain >= 0:
+        if int(compiled.first_node[domain]) <= int(nodes[0]) and int(nodes[-1]) < int(compiled.end_node[domain]):
+            found.append(domain)
+        domain = int(compiled.parent[domain])
+    return found
 
 
 Grant = tuple[int, int, int | None, int, Fraction]  # source, target, whose members it covers, column, bit/s of 1

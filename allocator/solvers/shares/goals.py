@@ -101,6 +101,7 @@ def queue_columns(made: PlacementProgram) -> list[tuple[Cohort, QueueColumn]]:
         unit = unit_of(made.compiled, server.resource)
         queue = QueueColumn(
             made.program.column(),
+            entry if share is not None else None,
             share,
             float(unit),
             float(cohort.count),
@@ -116,6 +117,7 @@ def queue_columns(made: PlacementProgram) -> list[tuple[Cohort, QueueColumn]]:
         for extra in grid:
             row = queue.tangent(extra)
             if row is not None:
+                queue.noted(len(made.program.rows), row[0])
                 made.program.at_most(*row)
         made.queues.append(queue)
         found.append((cohort, queue))

@@ -70,7 +70,7 @@ class _Run:
         self.solver.changeObjectiveSense(highspy.ObjSense.kMinimize if minimise else highspy.ObjSense.kMaximize)
         for _ in range(ROUNDS):
             found = self._solve(size)
-            if found is None or not self._bend(found.point):
+            if found is None or not self._bend(found):
                 break
         return found
 
@@ -100,29 +100,81 @@ class _Run:
             np.array(found.row_dual) * size,
         )
 
-    def _bend(self, point: Float) -> bool:
+    def _bend(self, found: _Optimum) -> bool:
         """Add tangents where response times lie above what the program says; whether that was needed."""
         late = []
         total = excess = 0.0
         for queue in self.made.queues:
-            true = queue.wait(float(point[queue.share]) if queue.share is not None else 0.0)
-            short = true - float(point[queue.column]) * queue.scale
+            extra = float(found.point[queue.share]) if queue.share is not None else 0.0
+            true = queue.wait(extra)
+            short = true - float(found.point[queue.column]) * queue.scale
             total += true
             if short > 0 and queue.share is not None:
-                late.append((short / true if true else 0.0, queue))
+                late.append((short, extra, queue))
                 excess += short
         if excess <= CLOSE * total:
             return False
-        added = False
-        for error, queue in late:
-            if error <= CLOSE / 10 or queue.share is None:
+        rows: list[tuple[dict[int, float], float]] = []
+        first = self.solver.getNumRow()
+        divided = self._divided(found.point)
+        if divided and self._settled(found.point, divided):
+            return False
+        for short, extra, queue in late:
+            if short <= CLOSE / 10 * queue.wait(extra):
                 continue
-            for extra in queue.around(float(point[queue.share]), error):
-                row = queue.tangent(extra)
+            guess = divided.get(queue.column)
+            if guess is None:
+                guess = queue.steep_as(found.row_duals)
+            for at in (extra,) if guess is None else (extra, guess):
+                row = queue.tangent(at)
                 if row is not None:
-                    self._add(row[0], -np.inf, row[1])
-                    added = True
-        return added
+                    queue.noted(first + len(rows), row[0])
+                    rows.append(row)
+        self._add_rows(rows)
+        return bool(rows)
+
+    def _divided(self, point: Float) -> dict[int, float]:
+        """Extra shares by column of a queue that are best beside what all others have at the point, if that is known.
+
+        Where the others stand as they do at the optimum, these are its shares. Only where all of them are to be used.
+        """
+        made = self.made
+        if not _only_sums(made):
+            return {}
+        totals = rounded_totals(made, point)
+        column_of = {}
+        for queue in made.queues:
+            if queue.entry is not None:
+                totals[queue.entry] = made.cohorts.least[queue.entry]
+                column_of[queue.entry] = queue
+        try:
+            totals, _ = divide_best(made.room, totals, priced=False)
+        except NotNested:
+            return {}
+        least = made.cohorts.least
+        return {queue.column: float(totals[entry] - least[entry]) / queue.unit for entry, queue in column_of.items()}
+
+    def _settled(self, point: Float, divided: Mapping[int, float]) -> bool:
+        """Whether such shares are as good as the program says its point is; the point then gets them."""
+        shares = [divided.get(queue.column, 0.0) for queue in self.made.queues]
+        waits = [queue.wait(extra) for queue, extra in zip(self.made.queues, shares, strict=True)]
+        stated = sum(float(point[queue.column]) * queue.scale for queue in self.made.queues)
+        if sum(waits) > stated * (1 + CLOSE):
+            return False
+        for queue, extra, wait in zip(self.made.queues, shares, waits, strict=True):
+            point[queue.column] = wait / queue.scale
+            if queue.share is not None:
+                point[queue.share] = extra
+        return True
+
+    def _add_rows(self, rows: Sequence[tuple[Mapping[int, float], float]]) -> None:
+        """Add rows terms <= bound at once."""
+        sizes = [len(terms) for terms, _ in rows]
+        number, starts = len(rows), np.cumsum([0, *sizes])[:-1].astype(np.int32)
+        columns = np.array([column for terms, _ in rows for column in terms], dtype=np.int32)
+        values = np.array([value for terms, _ in rows for value in terms.values()], dtype=np.float64)
+        upper = np.array([bound for _, bound in rows], dtype=np.float64)
+        self.solver.addRows(number, np.full(number, -np.inf), upper, len(columns), starts, columns, values)
 
     def note_prices(self, found: _Optimum) -> None:
         """Prices from the duals of the rows that limit something."""
@@ -192,6 +244,9 @@ def programmed_shares(
         if run.prices is None:
             run.note_prices(found)
         tried = _assignment(made, found.point)
+        last = not any(terms.terms for terms in stated[index + 1 :])
+        if best is None and last and not reached:
+            return SharePlan(tried, run.prices or {})
         values = list(level_values(compiled, tried))
         if best is None or keeps(compiled, values, before[:index], given=False):
             best, before = tried, values
@@ -232,10 +287,15 @@ def _assignment(made: PlacementProgram, point: Float) -> Assignment:
 def _whole_totals(made: PlacementProgram, point: Float) -> Int64:
     """Totals in whole units; what rounding leaves goes to critical cohorts where nobody is the worse for it."""
     totals = rounded_totals(made, point)
-    felt = {goal.id for level in made.compiled.model.levels for goal in share_goals(made.compiled, level)}
-    if GoalId.P99 in felt and felt <= RATE_GOALS | {GoalId.P99}:
+    if made.queues and _only_sums(made):
         try:
             return divide_best(made.room, totals, priced=False)[0]
         except NotNested:
             return totals
     return totals
+
+
+def _only_sums(made: PlacementProgram) -> bool:
+    """Whether rates and a sum of response times are all that feels shares: nobody minds that all are used."""
+    goals = [goal for level in made.compiled.model.levels for goal in share_goals(made.compiled, level)]
+    return all(goal.id in RATE_GOALS or (goal.id is GoalId.P99 and not goal.worst) for goal in goals)

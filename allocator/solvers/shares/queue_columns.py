@@ -10,6 +10,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 __all__ = ["QueueColumn"]
 
 DECADES = 1e5  # below that part of the largest slack tangents are too steep to be stated before they are needed
@@ -21,13 +24,16 @@ class QueueColumn:
 
     Attributes
     ----------
-    share : column of the extra share, None where it is fixed.
+    entry, share : of the cohort and its extra share, None where it is fixed.
     unit : units of the resource in one unit of that column.
     members, cost, busy, full : see ``square_root.Queues``; ``full`` is of one member.
     least : units of all members at an extra share of 0.
+    known : extra shares with a tangent.
+    rows : number and slope of the tangents' rows in the program.
     """
 
     column: int
+    entry: int | None
     share: int | None
     unit: float
     members: float
@@ -37,6 +43,7 @@ class QueueColumn:
     least: float
     scale: float = field(default=1.0)
     known: set[float] = field(default_factory=set)
+    rows: list[tuple[int, float]] = field(default_factory=list)
 
     def wait(self, extra: float) -> float:
         """Sum of the waits at an extra share in column units, s."""
@@ -64,9 +71,23 @@ class QueueColumn:
             slack = low * (high / low) ** (step / max(1, number - 1))
             yield max(0.0, min(((slack + self.busy) * self.members - self.least) / self.unit, most))
 
-    def around(self, extra: float, error: float) -> Iterator[float]:
-        """Where to add tangents: at a share where the truth lies a relative ``error`` higher, and beside it."""
-        yield extra
-        away = (self._units(extra) - self.busy) * self.members / self.unit * math.sqrt(error) / 4
-        yield extra - away
-        yield extra + away
+    def noted(self, row: int, terms: dict[int, float]) -> None:
+        """Remember the row that a tangent became."""
+        if self.share is not None:
+            self.rows.append((row, terms[self.share]))
+
+    def steep_as(self, row_duals: npt.NDArray[np.float64]) -> float | None:
+        """Extra share where the curve is as steep as the tangents that hold the column, weighed by their duals.
+
+        That slope is what share is worth elsewhere, so that the optimum lies near there.
+        """
+        total = slope = 0.0
+        for row, each in self.rows:
+            if row < len(row_duals):
+                weight = abs(float(row_duals[row]))
+                total += weight
+                slope += weight * each
+        if not total or not slope:
+            return None
+        slack = math.sqrt(self.cost * self.unit / self.scale * total / abs(slope))
+        return ((slack + self.busy) * self.members - self.least) / self.unit

@@ -35,6 +35,8 @@ MOST_PATTERNS = 20_000
 MOST_STATES = 40
 MOST_NUMBERS = 250_000  # patterns times states
 MOST_MEMBERS = 100
+MOST_CELLS = 20_000_000  # domains times states times columns
+ROOT_MARGIN = 1e-6  # relative: what the tolerances of a continuous program may take from its value
 
 Float = npt.NDArray[np.float64]
 
@@ -75,8 +77,10 @@ def add_envelopes(
         return None
     if form.ignores(Family.RATES) or not form.cache.get("rates"):
         return None
-    _add_node_sets(form, run, budget)
+    added = _add_node_sets(form, run, budget)
     groups = list(_alike(form, matrix))
+    if not added and not groups:
+        return None
     relaxed = run.relaxation()
     firsts = [_extend(relaxed, group) for group in groups]
     budget.check()
@@ -88,15 +92,15 @@ def add_envelopes(
     for group, first in zip(groups, firsts, strict=True):
         _cut(group, duals[first : first + group.states.shape[1] + 2], found)
     found.add_to(run)
-    return value + MARGIN * (1.0 + abs(value))
+    return value + ROOT_MARGIN * (1.0 + abs(value))
 
 
-def _add_node_sets(form: Formulation, run: HighsRun, budget: Budget) -> None:
-    """Rows by sets of members on nodes, where these are few enough."""
+def _add_node_sets(form: Formulation, run: HighsRun, budget: Budget) -> bool:
+    """Rows by sets of members on nodes, where these are few enough; whether there are any."""
     compiled = form.compiled
     block_of = np.array([block.index for block in compiled.blocks for _ in range(block.count)], dtype=np.int64)
     if len(block_of) > MOST_MEMBERS:
-        return
+        return False
     rates = np.zeros((len(block_of), len(block_of)))
     for pair in compiled.pairs:
         rates[block_of == pair.source, block_of == pair.target] += float(pair.rate)
@@ -113,15 +117,15 @@ def _add_node_sets(form: Formulation, run: HighsRun, budget: Budget) -> None:
         pipe = None if link is None or form.ignores(Family.FABRIC) else Link(float(link[0]), link[1], whole)
         made = values_by_size(members, rates, limits, pipe, len(domains))
         if made is None:
-            return
+            return False
         budget.check()
         groups.append(made)
         nodes.append(domains)
     if sum(len(each) for each in nodes) != compiled.num_nodes:
-        return
+        return False
     prices = prices_of_members(len(block_of), groups, budget)
     if prices is None:
-        return
+        return False
     of_block = np.bincount(block_of, weights=prices) / np.bincount(block_of)  # members of a block share a variable
     found = Rows()
     for group, domains in zip(groups, nodes, strict=True):
@@ -141,6 +145,7 @@ def _add_node_sets(form: Formulation, run: HighsRun, budget: Budget) -> None:
                     row[rate.column] = float(workload.weight)
             found.add([(column, coef) for column, coef in row.items() if coef], bound)
     found.add_to(run)
+    return len(found) > 0
 
 
 def _extend(relaxed: HighsRun, group: _Alike) -> int:
@@ -216,6 +221,8 @@ def _alike(form: Formulation, matrix: Matrix) -> Iterator[_Alike]:
         if patterns is None or patterns.counts.size > MOST_NUMBERS:
             continue
         num = len(matrix.column_lower)
+        if len(domains) * len(states) * num > MOST_CELLS:
+            continue
         rates = np.zeros((len(domains), num))
         held = np.zeros((len(domains), len(states), num))
         for at, domain in enumerate(domains):

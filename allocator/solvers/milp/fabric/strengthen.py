@@ -41,7 +41,7 @@ def strengthen(
     scaled objective, where one was solved. ``target``: scaled objective of a known plan, or None. Raises
     ``BudgetExhausted``.
     """
-    if "envelopes" not in form.cache and GoalId.THROUGHPUT in {goal.id for goal in objective.level.goals}:
+    if "envelopes" not in form.cache and {goal.id for goal in objective.level.goals} == {GoalId.THROUGHPUT}:
         form.cache["envelopes"] = True
         try:
             return add_envelopes(form, matrix, run, objective, index, budget=budget.portion(SHARE_OF_TIME))

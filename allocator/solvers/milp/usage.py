@@ -24,17 +24,18 @@ def add_shares(form: Formulation) -> None:
     compiled = form.compiled
     extra: dict[tuple[int, int, int, int], Any] = {}
     form.cache["extra"] = extra
+    rates = compiled.model.has_rate_goals
+    if not rates and not (served_blocks(form) and _likes_use(form)):
+        return
     for r in range(len(compiled.resources)):
         unit = share_unit(form, r)
-        rates = compiled.model.has_rate_goals
         users = {w.index for w in compiled.instance.workloads if rates and compiled.uses_shares(w.index, r)}
         for entry in form.entries:
-            workload = int(compiled.option_workload[entry.option])
-            if not entry.variable.upper or not (workload in users or _may_serve(form, entry, r)):
+            if int(compiled.option_workload[entry.option]) not in users and not _may_serve(form, entry, r):
                 continue
             least = least_share(form, entry, r)
             ceiling = compiled.ceiling_of(entry.option, entry.node, r)
-            if ceiling <= least.coefs[0] if least else not ceiling:
+            if not entry.variable.upper or (ceiling <= least.coefs[0] if least else not ceiling):
                 continue
             variable = form.real("shares")
             extra[entry.block, entry.option, entry.node, r] = variable
@@ -42,16 +43,18 @@ def add_shares(form: Formulation) -> None:
             form.at_most("shares", terms, 0)
 
 
-def _may_serve(form: Formulation, entry: Entry, r: int) -> bool:
-    """Whether a class with a target may take more of its compute than it needs, and some goal likes that."""
-    instance = form.compiled.instance
-    rewarding = GoalId.BALANCE in form.compiled.model.goal_ids or any(
-        node.power is not None and node.power.busy < node.power.idle for node in instance.nodes
+def _likes_use(form: Formulation) -> bool:
+    """Whether a goal or a cap may be served by using more than what is needed."""
+    nodes = form.compiled.instance.nodes
+    return GoalId.BALANCE in form.compiled.model.goal_ids or any(
+        node.power is not None and node.power.busy < node.power.idle for node in nodes
     )
-    if not rewarding or entry.block not in served_blocks(form):
-        return False
-    service = served_blocks(form)[entry.block]
-    return service.target is not None and seat_at(form, entry).server.resource == r
+
+
+def _may_serve(form: Formulation, entry: Entry, r: int) -> bool:
+    """Whether members have a target and may take more of its compute than it needs."""
+    service = served_blocks(form).get(entry.block)
+    return service is not None and service.target is not None and seat_at(form, entry).server.resource == r
 
 
 def total_share(form: Formulation, entry: Entry, r: int) -> Terms:

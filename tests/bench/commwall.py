@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.metadata import version
 from pathlib import Path
 
 import allocator
@@ -139,7 +140,7 @@ def _milliseconds(evaluation: Evaluation) -> str:
     return "-" if p99 is None else f"{float(1000 * p99):.1f} ms"
 
 
-def page(found: Sequence[Case], lines: Sequence[str]) -> str:
+def page(found: Sequence[Case], lines: Sequence[str], head: str) -> str:
     """The figure: throughput over nodes, P99 over nodes, and the links of the largest tree, dealt out and planned."""
     rates, delays = [], []
     for number, fabric in enumerate(FABRICS):
@@ -181,7 +182,7 @@ def page(found: Sequence[Case], lines: Sequence[str]) -> str:
         f"<style>{style_sheet()}</style></head><body><div class='page'><header><h1>Communication wall</h1>"
         "<p class='lead'>One job of 17 talkers on a tree with racks 4:1 and on a full mesh.</p></header>"
         f"<div class='figures'>{figures}</div><div class='scroll'><table><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{cells}</tbody></table></div></div></body></html>\n"
+        f"<tbody>{cells}</tbody></table></div><footer><p>{head}</p></footer></div></body></html>\n"
     )
 
 
@@ -202,14 +203,16 @@ def main() -> int:
     lines = table(found)
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, check=False)
     made = f"allocator {allocator.__version__} ({commit.stdout.decode().strip() or 'no commit'})"
-    head = f"{made}, method {arguments.method}, to 1 %, seed 0; {_processor()}. Made by `make commwall`."
+    head = f"{made}, method {arguments.method}, to 1 %, seed 0, {arguments.threads} threads; "
+    head += f"HiGHS {version('highspy')}; {_processor()}. Made by make commwall. Digests: "
+    head += ", ".join(f"{case.instance.name} {case.instance.digest[:12]}" for case in found) + "."
     text = ["# Communication wall", "", head, "", *lines, ""]
     seen = effects(found)
     text += [f"- {'seen' if holds else 'NOT SEEN'}: {what}" for what, holds in seen]
     print("\n".join(text))
     arguments.output.mkdir(parents=True, exist_ok=True)
     (arguments.output / "commwall.md").write_text("\n".join(text) + "\n", encoding="utf-8")
-    (arguments.output / "commwall.html").write_text(page(found, lines), encoding="utf-8")
+    (arguments.output / "commwall.html").write_text(page(found, lines, head), encoding="utf-8")
     return 0 if all(holds for _, holds in seen) else 1
 
 

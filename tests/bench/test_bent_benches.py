@@ -76,6 +76,7 @@ def test_the_wall_is_told_from_a_plain() -> None:
     seen = dict(commwall.effects(found))
     assert seen["no plan does more than its bound"]
     assert not seen["on the mesh nodes keep helping"], "up to four nodes there is no wall to see"
-    page = commwall.page(found, lines)
+    page = commwall.page(found, lines, "made here")
+    assert "made here" in page
     assert page.count("<svg") >= 4
     assert "Links of the tree, 4 nodes, planned" in page

@@ -136,5 +136,7 @@ def test_the_header_says_which_level_it_is(tmp_path: Path) -> None:
 def test_a_goal_without_an_exact_formulation_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "p.mps"
     with pytest.raises(UnsupportedFamily, match="p99"):
-        MODEL_WRITERS["mps"](instance_from_dict(ODD), load_model("p99"), path)
+        MODEL_WRITERS["mps"](instance_from_dict(ODD), load_model({"name": "fast", "goals": ["p99"]}), path)
     assert not path.exists()
+    MODEL_WRITERS["mps"](instance_from_dict(ODD), load_model("p99"), path)  # its first level is ``placed``
+    assert path.exists()

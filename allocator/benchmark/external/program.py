@@ -10,12 +10,13 @@ import math
 import re
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from allocator.compiled.entities import Compiled
 from allocator.errors import BudgetExhausted, InternalError
+from allocator.model.families import GoalId
 from allocator.plan.result import Status, Termination, TerminationReason, gap_between
 from allocator.solvers.base import Answer, Assignment, Support
 from allocator.solvers.budget import Budget
@@ -65,7 +66,8 @@ Solver = Callable[[Program], ProgramAnswer]
 class ProgramMethod:
     """A solver of another project on the first level of the exact model."""
 
-    support: Support = MilpMethod.support
+    # of response times the program holds a relaxation that milp refines while it solves
+    support: Support = replace(MilpMethod.support, goals=MilpMethod.support.goals - {GoalId.P99})
 
     def __init__(self, name: str, solver: Solver) -> None:
         self.name = name

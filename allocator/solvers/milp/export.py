@@ -18,9 +18,10 @@ import highspy
 import numpy as np
 
 from allocator.compiled.entities import Compiled
-from allocator.errors import InternalError
+from allocator.errors import InternalError, UnsupportedFamily
 from allocator.instance.entities import Instance
 from allocator.model.entities import Model
+from allocator.model.families import GoalId
 from allocator.plan.whole import write_whole
 from allocator.solvers.budget import Limits
 from allocator.solvers.milp.build import LevelObjective, build
@@ -37,8 +38,13 @@ _STRANGE = re.compile(r"[^A-Za-z0-9.]+")
 
 
 def refuse(instance: Instance, model: Model) -> None:
-    """Raise ``UnsupportedFamily`` when the formulation does not state a family or goal in use."""
+    """Raise ``UnsupportedFamily`` when the formulation does not state a family or goal in use.
+
+    Of the goal ``p99`` it is the solving that states the rows: a file would hold a relaxation of it.
+    """
     require_support(MilpMethod(), instance, model)
+    if GoalId.P99 in {goal.id for goal in model.levels[0].goals}:
+        raise UnsupportedFamily("milp", ["p99 (in a file: its rows are added while it is solved)"])
 
 
 def export_mps(compiled: Compiled, path: Path) -> None:

@@ -27,7 +27,8 @@ def balance_bound(compiled: Compiled) -> Fraction:
     greatest floors, where no share may exceed its floor, and U_2 at least that of the least.
     """
     total = Fraction(0)
-    if compiled.model.may_leave_out or not compiled.instance.balance:
+    open_model = compiled.model.may_leave_out or Family.ASSIGNMENT in compiled.model.ignore
+    if open_model or not compiled.instance.balance:
         return total
     greatest, least = greatest_uses(compiled), _uses(compiled, least=True)
     for triple in compiled.instance.balance:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
 from allocator.model.entities import Goal, Level
-from allocator.model.families import GoalId, sense_of
+from allocator.model.families import Family, GoalId, sense_of
 from allocator.solvers.bounds.balance import balance_bound
 from allocator.solvers.bounds.overload import overload_bound
 
@@ -38,7 +38,7 @@ def goal_bound(compiled: Compiled, goal: Goal) -> Fraction:
 
 
 def _everyone(compiled: Compiled) -> bool:
-    return not compiled.model.may_leave_out
+    return not compiled.model.may_leave_out and Family.ASSIGNMENT not in compiled.model.ignore
 
 
 def _placeable(compiled: Compiled, workload: int) -> bool:

@@ -18,6 +18,7 @@ from allocator.solvers.bounds.combinatorial import goal_bound
 from allocator.solvers.bounds.orbits import Orbits, orbits_of
 from allocator.solvers.bounds.peak import peak_bound
 from allocator.solvers.bounds.program import Expression
+from allocator.solvers.bounds.reassignment import reassignment_bound
 from allocator.solvers.bounds.relaxation.cells import cells_of, parts_of, team_types
 from allocator.solvers.bounds.relaxation.goals import expression_of
 from allocator.solvers.bounds.relaxation.model import Relaxation, everyone
@@ -65,6 +66,8 @@ class _Bounds:
         found = [self._simple(level, placed)]
         if not self.budget.exhausted:
             found.append(self._relaxed(index, placed))
+        if not self.budget.exhausted:
+            found.append(reassignment_bound(self.compiled, level, self.budget))
         if level.goals[0].worst and len(level.goals) == 1 and not self.budget.exhausted:
             found.append(self._worst(index, placed))
         known = [bound for bound in found if bound is not None]

@@ -17,7 +17,7 @@ from allocator.compiled.entities import Compiled
 from allocator.model.families import Family
 from allocator.solvers.bounds.balance import greatest_uses
 
-__all__ = ["overload_bound"]
+__all__ = ["fits_beside", "overload_bound", "slack_beside"]
 
 Int64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -34,7 +34,8 @@ def overload_bound(compiled: Compiled) -> Fraction:
     max(0, U_n - S_n) >= max(0, L_n - S_n) + max(0, U_n - T_n), and max(0, .) is subadditive, so that the sum over the
     nodes is at least sum_n max(0, L_n - S_n) + max(0, U - sum_n T_n). The last part needs an S_n at every node.
     """
-    if compiled.model.may_leave_out or not (compiled.safety[compiled.node_domain] >= 0).any():
+    open_model = compiled.model.may_leave_out or Family.ASSIGNMENT in compiled.model.ignore
+    if open_model or not (compiled.safety[compiled.node_domain] >= 0).any():
         return Fraction(0)
     ranges = _ranges(compiled)
     grows = [use is None for use in greatest_uses(compiled)]
@@ -73,7 +74,7 @@ class _Units:
 def _ranges(compiled: Compiled) -> _Ranges:
     """What each node holds at least and at most, whoever stands where; H at most what the limit of the node allows."""
     num_nodes, num_resources = compiled.num_nodes, len(compiled.resources)
-    slack = _slack(compiled)
+    slack = slack_beside(compiled)
     held = [r for r in range(num_resources) if (slack[:, r] < ENDLESS).any()]
     units = _units(compiled, apart=bool(held))
     first = compiled.first_option[units.workload]
@@ -89,7 +90,7 @@ def _ranges(compiled: Compiled) -> _Ranges:
         demand = compiled.floor[options, 0] * units.count[part, None]
         mask = compiled.eligible[options]
         for r in held:
-            mask &= _fits(compiled.floor[options, 0, r][:, None], slack[:, r], units.node[part])
+            mask &= fits_beside(compiled.floor[options, 0, r][:, None], slack[:, r], units.node[part])
         number = mask.sum(axis=1)
         needs += demand[number > 0].sum(axis=0)
         high += demand[number == num_nodes].sum(axis=0)
@@ -102,7 +103,7 @@ def _ranges(compiled: Compiled) -> _Ranges:
         floors = compiled.floor[own.start : own.stop][:, compiled.node_kind]  # [options, N, R]
         mask = compiled.eligible[own.start : own.stop].copy()
         for r in held:
-            mask &= _fits(floors[:, :, r], slack[:, r], np.full(len(own), units.node[unit]))
+            mask &= fits_beside(floors[:, :, r], slack[:, r], np.full(len(own), units.node[unit]))
         if not mask.any():
             continue  # no plan at all
         count = int(units.count[unit])
@@ -125,7 +126,7 @@ def _units(compiled: Compiled, *, apart: bool) -> _Units:
     return _Units(*np.array(rows, dtype=np.int64).reshape(-1, 3).T)
 
 
-def _fits(floors: Int64, slack: Int64, now: Int64) -> Bool:
+def fits_beside(floors: Int64, slack: Int64, now: Int64) -> Bool:
     """bool[rows, N]: floors within the slack, or no move at all. ``now``: int64[rows]."""
     fits: Bool = np.broadcast_to(floors <= slack, (len(now), len(slack))).copy()
     running = np.nonzero(now >= 0)[0]
@@ -133,10 +134,14 @@ def _fits(floors: Int64, slack: Int64, now: Int64) -> Bool:
     return fits
 
 
-def _slack(compiled: Compiled) -> Int64:
+def slack_beside(compiled: Compiled, *, nodes_alone: bool = False) -> Int64:
     """int64[N, R]: room for who moves to a node beside all that runs at or below its ancestors now; endless: any.
 
     What runs now counts at the least floor it could have where it runs: it may stay in another mode.
+
+    Parameters
+    ----------
+    nodes_alone : by the limits of the nodes themselves, not of their ancestors.
     """
     slack = np.full((compiled.num_nodes, len(compiled.resources)), ENDLESS, dtype=np.int64)
     if Family.TRANSIENT in compiled.model.ignore or not compiled.instance.current:
@@ -151,7 +156,8 @@ def _slack(compiled: Compiled) -> Int64:
     for r, name in enumerate(compiled.resources):
         if not compiled.instance.resources[name].transient or name == "power":
             continue
-        for domain in np.nonzero(compiled.limit[:, r] >= 0)[0]:
+        limited = np.nonzero(compiled.limit[:, r] >= 0)[0]
+        for domain in limited if not nodes_alone else limited[np.isin(limited, compiled.node_domain)]:
             part = slice(int(compiled.first_node[domain]), int(compiled.end_node[domain]))
             room = compiled.limit[domain, r] - below[domain, r]
             slack[part, r] = np.minimum(slack[part, r], room)

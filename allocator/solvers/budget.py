@@ -87,3 +87,10 @@ class Budget:
         """A budget that ends after so many seconds, or with this one if that is sooner, and stops with this one."""
         end = self.elapsed() + min(seconds, self.remaining())
         return Budget(Limits(max(end, 1e-9), self.limits.iterations), self.clock, self.started, self._interrupted)
+
+    def at_least(self, seconds: float) -> Budget:
+        """Leave so many seconds, even beyond the end of this budget; interrupted, both stop."""
+        if self.limits.seconds is None:
+            return self
+        end = self.elapsed() + max(seconds, self.remaining())
+        return Budget(Limits(end, self.limits.iterations), self.clock, self.started, self._interrupted)

@@ -91,3 +91,18 @@ def test_at_most_is_the_sooner_of_the_two_ends() -> None:
     assert budget.at_most(3).remaining() == 3
     assert budget.at_most(30).remaining() == 9
     assert Limits().start(clock).at_most(3).remaining() == 3
+
+
+def test_a_least_time_goes_beyond_the_end_and_stops_when_interrupted() -> None:
+    clock = Clock()
+    budget = Limits(10).start(clock)
+    assert budget.at_least(3).remaining() == 10
+    clock.now += 9
+    late = budget.at_least(3)
+    assert late.remaining() == 3
+    clock.now += 3
+    assert late.exhausted
+    assert budget.at_least(1).remaining() == 1
+    budget.interrupt()
+    assert budget.at_least(1).exhausted
+    assert Limits().start().at_least(1).remaining() == math.inf

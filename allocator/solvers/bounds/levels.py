@@ -30,6 +30,8 @@ __all__ = ["bounds"]
 
 MOST_CELLS = 60_000  # of one program; beyond that, nodes alike by themselves are taken together
 SECONDS_A_CELL = 5e-5  # about what building and solving take: not begun where there is no time for it
+SECONDS_AN_ENTITY = 4e-6  # the same, of domains and blocks, for telling them apart
+GRACE = 0.4  # s that the relaxation may take where the time is up: small programs are worth it
 ROUNDS = 12  # of tangents
 CLOSE = 1e-4  # relative error of the percentiles at which tangents end
 
@@ -39,7 +41,8 @@ def bounds(compiled: Compiled, budget: Budget, reached: Sequence[Fraction | None
 
     Parameters
     ----------
-    budget : when it ends, the bounds so far are the answer; totals are always there.
+    budget : when it ends, the bounds so far are the answer; totals are always there, and so are small relaxations
+        unless the run was interrupted.
     reached : value of each level of a plan, None or missing where unknown: what later levels have to keep.
     """
     return _Bounds(compiled, budget, tuple(reached)).all()
@@ -57,6 +60,9 @@ class _Bounds:
     expressions: dict[Goal, Expression | None] = field(default_factory=dict)
     kept: int = 0  # earlier levels that are rows of the relaxation
 
+    def __post_init__(self) -> None:
+        self.grace = self.budget.at_least(GRACE)
+
     def all(self) -> tuple[Fraction | None, ...]:
         return tuple(self._level(index) for index in range(len(self.compiled.model.levels)))
 
@@ -64,7 +70,7 @@ class _Bounds:
         level = self.compiled.model.levels[index]
         placed = everyone(self.compiled) or self._all_placed_before(index)
         found = [self._simple(level, placed)]
-        if not self.budget.exhausted:
+        if not self.grace.exhausted:
             found.append(self._relaxed(index, placed))
         if not self.budget.exhausted:
             found.append(reassignment_bound(self.compiled, level, self.budget))
@@ -143,7 +149,7 @@ class _Bounds:
         best: Fraction | None = None
         minimised = Expression.total([(sign, objective)])
         for _ in range(ROUNDS):
-            proof = relaxation.program.minimise(minimised, self.budget)
+            proof = relaxation.program.minimise(minimised, self.grace)
             if proof is None:
                 break
             if proof.bound is not None:
@@ -160,7 +166,7 @@ class _Bounds:
     def _whole_nodes(self, relaxation: Relaxation) -> None:
         """Nodes in use are a whole number: a row that rounds their least number up (Gomory 1958)."""
         count = Expression(dict.fromkeys(relaxation.nodes_in_use, 1))
-        proof = relaxation.program.minimise(count, self.budget) if count.terms else None
+        proof = relaxation.program.minimise(count, self.grace) if count.terms else None
         if proof is not None and proof.bound is not None:
             relaxation.program.row(count.terms, math.ceil(proof.bound), None)
 
@@ -169,9 +175,12 @@ class _Bounds:
         targets = self._targets(index)
         known = self.relaxation
         if known is None or known.all_placed != placed or known.targets != targets:
+            remaining = self.grace.remaining()
+            if (self.compiled.num_domains + len(self.compiled.blocks)) * SECONDS_AN_ENTITY > remaining:
+                return None
             orbits = self._orbits()
             cells = orbits.num_groups * self.compiled.num_options
-            if cells > 4 * MOST_CELLS or cells * SECONDS_A_CELL > self.budget.remaining():
+            if cells > 4 * MOST_CELLS or cells * SECONDS_A_CELL > remaining:
                 return None
             self.relaxation = Relaxation(self.compiled, orbits, placed, targets)
             self.expressions, self.kept = {}, 0

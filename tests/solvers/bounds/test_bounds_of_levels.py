@@ -309,3 +309,13 @@ def test_rates_are_no_higher_than_uplinks_let_flows_through_that_have_no_choice(
     assert true == pytest.approx(2)
     assert found(instance, goals) == (2,)
     assert found(instance, replace(goals, ignore=frozenset({Family.FABRIC}))) == (8,)
+
+
+def test_small_relaxations_are_there_when_the_time_is_up_but_not_when_interrupted() -> None:
+    instance, goals = CASES["cost"]
+    compiled = compile_instance(instance, goals)
+    budget = Limits(1e-9).start()
+    assert budget.exhausted
+    assert bounds(compiled, budget) == found(instance, goals)
+    budget.interrupt()
+    assert bounds(compiled, budget) == (level_bound(compiled, goals.levels[0]),)

@@ -21,6 +21,7 @@ from allocator.solvers.explanation.oracle import Oracle
 from allocator.solvers.explanation.reasons import Reason, reasons_of
 from allocator.solvers.explanation.relaxation import Relaxation, find_relaxation
 from allocator.solvers.explanation.sentences import change_text, element_text, packing_text
+from allocator.solvers.explanation.targets import target_reasons
 
 __all__ = ["explain_infeasible"]
 
@@ -36,7 +37,8 @@ def explain_infeasible(
     Takes what is left of the budget, at least one second. ``reasons`` hold by arithmetic. ``conflict`` is infeasible
     alone and feasible without any one element; empty when that could not be proven in the time. ``relaxation``: see
     ``allocator.solvers.explanation.relaxation`` for what is least; empty when none was found and solved in the time.
-    Every entry of both carries its sentence as ``text``. Of an instance that has a plan there is nothing to say.
+    Every entry of both carries its sentence as ``text``. Of an instance that has a plan there is nothing to say, but
+    that it has one without latency targets, where it states some: conflict and relaxation leave these out.
     """
     if budget.remaining() < LEAST_SECONDS and not budget.interrupted:
         budget = Limits(LEAST_SECONDS).start()
@@ -46,7 +48,7 @@ def explain_infeasible(
     sentences = [reason.text for reason in counted]
     conflict, core_known = _conflict(asked, counted, oracle)
     if core_known and not conflict:
-        return Infeasibility()  # it has a plan: the counting found nothing either
+        return Infeasibility(target_reasons(instance, model))  # else it has a plan: the counting found nothing either
     if conflict and not counted:
         sentences.append(packing_text(asked, conflict))
     found = find_relaxation(asked, conflict, oracle) if conflict or counted else None

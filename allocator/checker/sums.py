@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
 
-__all__ = ["common_denominator", "exact_sum"]
+__all__ = ["common_denominator", "exact_sum", "unreduced_sum"]
 
 LONGEST = 4096
 """Bits of a common denominator that is still worth using."""
@@ -23,7 +23,12 @@ def common_denominator(values: Iterable[Fraction]) -> int | None:
 
 
 def exact_sum(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
-    """Sum of value times count.
+    """Sum of value times count."""
+    return Fraction(*unreduced_sum(terms))
+
+
+def unreduced_sum(terms: Iterable[tuple[Fraction, int]]) -> tuple[int, int]:
+    """Sum of value times count as numerator and denominator, which may have common factors.
 
     Terms of one denominator are added as integers, the sums pair by pair without reducing in between: adding up
     thousands of unlike fractions one after the other would reduce ever longer numbers each time.
@@ -35,7 +40,7 @@ def exact_sum(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
     sums = [(numerators[denominator], denominator) for denominator in sorted(numerators)]
     while len(sums) > 1:
         sums = [_added(sums[index : index + 2]) for index in range(0, len(sums), 2)]
-    return Fraction(*sums[0]) if sums else Fraction(0)
+    return sums[0] if sums else (0, 1)
 
 
 def _added(pair: Sequence[tuple[int, int]]) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from allocator.checker.response import LN_100, Response
 from allocator.checker.situation import Situation
-from allocator.checker.sums import exact_sum
+from allocator.checker.sums import exact_sum, unreduced_sum
 from allocator.model.entities import Goal
 
 __all__ = ["p99"]
@@ -27,7 +27,9 @@ def p99(situation: Situation, goal: Goal) -> Fraction:
         for _, same in groupby(alike, key=lambda response: response.share):
             first, *others = same
             means.append((weight * _mean(first), first.count + sum(response.count for response in others)))
-    return LN_100 * exact_sum(means) + exact_sum(delays)
+    top, bottom = unreduced_sum(means)  # very long numbers, which are reduced once, at the end
+    delay, (a, b) = exact_sum(delays), LN_100.as_integer_ratio()
+    return Fraction(a * top * delay.denominator + delay.numerator * b * bottom, b * bottom * delay.denominator)
 
 
 def _mean(response: Response) -> Fraction:

@@ -53,6 +53,12 @@ def _lns() -> Method:
     return LnsMethod()
 
 
+def _genetic() -> Method:
+    from allocator.solvers.heuristic.genetic.method import GeneticMethod
+
+    return GeneticMethod()
+
+
 METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
     {
         "milp": _milp,
@@ -61,6 +67,7 @@ METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
         "uniform": _uniform,
         "adjust": _adjust,
         "local-search": _local_search,
+        "genetic": _genetic,
         "lns": _lns,
     }
 )

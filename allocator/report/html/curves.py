@@ -40,7 +40,7 @@ MOST_CURVES = 4
 MOST_MARKS = 60
 SAMPLES = 120
 HIGHEST = 6  # times the least response time that a drawing holds
-GOODPUT_AXES = {"x_label": "offered load over capacity", "y_label": "carried over capacity"}
+OFFERED, CARRIED = "offered load over capacity", "carried over capacity"
 Places = list[tuple[float, float]]
 
 
@@ -117,7 +117,15 @@ def goodput_picture(
         if hull:
             caption += " Dotted: what tangents would allow, which no plan gets."
         drawing = band(
-            exact, outer=exact, inner=exact, hull=hull, marks=marks, title=title, description=caption, **GOODPUT_AXES
+            exact,
+            outer=exact,
+            inner=exact,
+            hull=hull,
+            marks=marks,
+            title=title,
+            description=caption,
+            x_label=OFFERED,
+            y_label=CARRIED,
         )
         return Picture(title, drawing, caption, elsewhere=table_key)
     above, below = (side(function, Fraction(0), high, tolerance) for side in (outer, inner))
@@ -130,7 +138,8 @@ def goodput_picture(
         marks=marks,
         title=title,
         description=caption,
-        **GOODPUT_AXES,
+        x_label=OFFERED,
+        y_label=CARRIED,
     )
     return Picture(title, drawing, caption, elsewhere=table_key)
 

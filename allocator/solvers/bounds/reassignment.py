@@ -41,6 +41,7 @@ MOST_PAIRS = 2_500_000  # of blocks and nodes
 STEPS = 500  # fewer where the work of one is large
 WORK = 40_000_000  # blocks times nodes of all steps together, some seconds
 STEP = 0.15  # of a price of 1, at first
+PATIENCE = 60  # steps without a better bound
 EVALUATED = 3  # sets of prices that are evaluated exactly
 FINEST = 2**30
 ROOM = 2**61
@@ -222,13 +223,16 @@ def _ascend(problem: _Problem, budget: Budget) -> list[Prices]:
     first = [np.zeros_like(share) for share in shares]
     second = [np.zeros_like(share) for share in shares]
     kept: list[tuple[float, Prices]] = []
+    latest = 0
     steps = max(1, min(STEPS, WORK // problem.reach.size))
     for step in range(steps):
         prices = [share * scale for share, scale in zip(shares, scales, strict=True)]
         value, gradients = _value(problem, prices)
+        if not kept or value > kept[0][0]:
+            latest = step
         if len(kept) < EVALUATED or value > kept[-1][0]:
             kept = sorted([*kept, (value, prices)], key=lambda entry: -entry[0])[:EVALUATED]
-        if budget.exhausted:
+        if budget.exhausted or step - latest >= PATIENCE:
             break
         length = STEP * 0.5 * (1 + math.cos(math.pi * step / steps))
         for k, (gradient, scale) in enumerate(zip(gradients, scales, strict=True)):

@@ -33,6 +33,7 @@ __all__ = ["Curve", "Pool", "Queue", "add_cost", "fastest_sum", "pools", "queues
 PART = "p99"
 FIRST_TOLERANCE = Fraction(1, 100)  # of the rows stated at first: what is missing is added where solutions stand
 FINEST_TOLERANCE = Fraction(1, 10**4)  # of the grids that are proven
+COSTLY = 100  # what an entry takes to build, in items of the clock
 BELOW = 1 - Fraction(1, 10**12)  # makes a square root of floats one from below
 
 
@@ -152,6 +153,7 @@ def fastest_sum(form: Formulation) -> Fraction:
 
 
 def _queue(form: Formulation, entry: Entry, curves: dict[tuple[int, int, int], Curve]) -> Queue:
+    form.tick(COSTLY)
     seat = seat_at(form, entry)
     ceiling = form.compiled.ceiling_of(entry.option, entry.node, seat.server.resource)
     key = entry.option, int(form.compiled.node_kind[entry.node]), ceiling

@@ -16,12 +16,14 @@ __all__ = ["add_slo", "late_members", "least_share"]
 
 PART = "slo"
 NONE = Fraction(0)
+COSTLY = 10  # what an entry takes to look at, in items of the clock
 
 
 def add_slo(form: Formulation) -> None:
     """Entries with too little compute closed, delays, and what late members need beyond. Needs ``add_assignment``."""
     for block in served_blocks(form):
         for entry in form.of_block[block]:
+            form.tick(COSTLY)
             seat = seat_at(form, entry)
             least = seat.least(NONE)
             if least is None or least > form.compiled.ceiling_of(entry.option, entry.node, seat.server.resource):
@@ -66,6 +68,7 @@ def _add_late(form: Formulation, block: int) -> None:
     for entry in form.of_block[block]:
         if not entry.variable.upper:
             continue
+        form.tick(COSTLY)
         seat = seat_at(form, entry)
         floor = int(form.compiled.floor[entry.option, form.compiled.node_kind[entry.node], seat.server.resource])
         ceiling = form.compiled.ceiling_of(entry.option, entry.node, seat.server.resource)

@@ -25,7 +25,7 @@ __all__ = ["spread_cut", "weights_of"]
 
 Int64 = npt.NDArray[np.int64]
 
-FINE = 1 << 42  # of the largest rate
+FINE = 1 << 40  # of the largest rate; what is proven is no more than all rates together, and fits int64
 CAPACITY = 1 << 14  # steps of a bin's capacity
 REACH = 4  # capacities at which a tree stops to grow
 PART = 0.3  # of what fits is packed at once

@@ -13,6 +13,7 @@ from allocator.plan.result import Result
 from allocator.report.summary import (
     certificate,
     classes,
+    end_to_end,
     goals,
     infeasible,
     limits,
@@ -41,6 +42,7 @@ SECTIONS: tuple[Callable[[Result, Instance], Section | None], ...] = (
     moves.section,
     placement.section,
     teams.section,
+    end_to_end.section,
     limits.bottlenecks,
     limits.headroom,
     certificate.warnings,

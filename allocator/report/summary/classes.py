@@ -1,4 +1,4 @@
-"""Classes: members placed, tasks per second against what is offered."""
+"""Classes: members placed, tasks per second against what is offered, response times against targets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 from allocator.instance.entities import Instance
 from allocator.plan.evaluation import ClassOutcome
 from allocator.plan.result import Result
-from allocator.report.format import number, percent
+from allocator.report.format import number, percent, seconds
 from allocator.report.summary.rates import rewards_rates
 from allocator.report.summary.section import Column, Section, Sheet, cut
 
@@ -18,7 +18,7 @@ def section(result: Result, instance: Instance) -> Section | None:
     """A row a class, those that miss most first; None without a plan or without classes.
 
     Rates are left out where traffic limits them and no goal rewards them: every grant is then 0 (equation 7), and
-    0 tasks/s would say nothing about the plan.
+    0 tasks/s would say nothing about the plan. P99 is that of the slowest member, where the class has one.
     """
     if result.evaluation is None or not result.evaluation.classes:
         return None
@@ -30,9 +30,12 @@ def section(result: Result, instance: Instance) -> Section | None:
     columns = [Column("class"), Column("placed", right=True), Column("of", right=True)]
     if rated:
         columns += [Column("tasks/s", right=True), Column("offered", right=True), Column("served", right=True)]
-    rows = [_row(outcome, rated) for outcome in shown]
+    timed = any(outcome.p99 is not None or outcome.target is not None for outcome in outcomes)
+    if timed:
+        columns += [Column("P99", right=True), Column("target", right=True)]
+    rows = [(*_row(outcome, rated), *(_times(outcome) if timed else ())) for outcome in shown]
     if len(outcomes) > 1:
-        rows.append(_row(_total(outcomes), rated))
+        rows.append((*_row(_total(outcomes), rated), *(("", "") if timed else ())))
     return Section("Classes", sheet=Sheet(tuple(columns), tuple(rows)), notes=_left_out(more))
 
 
@@ -55,6 +58,12 @@ def _row(outcome: ClassOutcome, rated: bool) -> tuple[str, ...]:
     elif rated:
         cells += ["-", "-", "-"]
     return tuple(cells)
+
+
+def _times(outcome: ClassOutcome) -> tuple[str, str]:
+    """P99 and target; a member placed without a P99 has a queue that grows without end."""
+    stated = "-" if outcome.target is None else seconds(outcome.target)
+    return "-" if outcome.p99 is None else seconds(outcome.p99), stated
 
 
 def _total(outcomes: tuple[ClassOutcome, ...]) -> ClassOutcome:

@@ -36,7 +36,7 @@ MEMORY_LOAD = 0.9  # of the load of the CPU
 CLUSTER_NET = {
     "node.uplink.bandwidth": "200 Gbit/s",
     "node.uplink.latency": "1 us",
-    "sled.uplink.oversubscription": 4,
+    "sled.uplink.oversubscription": 6,
     "sled.uplink.latency": "2 us",
     "rack.uplink.oversubscription": 4,
     "rack.uplink.latency": "5 us",

@@ -79,7 +79,7 @@ def test_breeding_gains_over_the_first_population_and_keeps_a_better_start() -> 
     assert later.levels[0].value is not None
     assert later.levels[0].value < first.levels[0].value
     assert later.termination.reason is TerminationReason.ITERATION_LIMIT
-    best = solve(instance, goals, method="auto", threads=1, time_limit=20)
+    best = solve(instance, goals, method="lns", threads=1, iterations=5)
     again = solve(instance, goals, method="genetic", iterations=3, threads=1, warm_start=best.plan)
     assert best.levels[0].value is not None
     assert again.levels[0].value is not None

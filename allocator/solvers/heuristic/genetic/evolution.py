@@ -49,7 +49,7 @@ SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.B
 
 @dataclass
 class Evolution:
-    """``best``: the best exact plan, ``values``: its levels; ``children``: made so far; ``converged``: no hope is left."""
+    """``best``: the best exact plan, ``values``: its levels; ``children``: made; ``converged``: no hope is left."""
 
     compiled: Compiled
     budget: Budget

@@ -18,7 +18,7 @@ from allocator.model.entities import Level, Model
 from allocator.model.families import Family, GoalId
 from allocator.plan.entities import FlowGrant, PlacedGroup, Plan, UnplacedGroup, flow_endpoint
 from tests.oracle.goals import MOVED_BY_SHARES, RATE_GOALS, Values, goal_values, level_values
-from tests.oracle.placements import Usage, enumerate_placements, feasibility
+from tests.oracle.placements import TooMany, Usage, enumerate_placements, feasibility
 from tests.oracle.response import LN_100, delays, is_critical, single_compute, target_of
 from tests.oracle.share_problem import ShareProblem, Solution
 from tests.oracle.tiny import UNPLACED, Tiny
@@ -113,7 +113,8 @@ class _Search:
             if solution is not None and solution.value < best:
                 best = solution.value
                 self.best = (row, solution)
-        assert best < np.inf
+        if best == np.inf:
+            raise TooMany("levels: floats lose the shares that keep the earlier ones")
         allowance = float(level.slack.value) * (abs(best) if level.slack.relative else 1.0)
         limit = best + allowance
         self.kept.append((level, limit + TOLERANCE * max(1.0, abs(limit))))

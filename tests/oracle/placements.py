@@ -22,7 +22,7 @@ SAFE = 2**60
 
 
 class TooMany(Exception):
-    """More placements than the oracle is meant for."""
+    """More placements than the oracle is meant for, or more levels than its floats tell apart."""
 
 
 class Usage:

@@ -20,7 +20,7 @@ CURVES = "fabric (goodput curve "
 SHARED = 1e-6
 """Relative tolerance of values that depend on shares or granted rates; all others are exact."""
 STEEP = 1e-5
-"""The same of a gap where response times count: near the limit of stability they magnify what floats leave of shares."""
+"""The same of a gap where response times count: near stability they magnify what floats leave of shares."""
 
 
 def same(found: Fraction | float | None, true: Fraction | float) -> bool:

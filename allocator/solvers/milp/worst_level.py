@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["lower_worst"]
 
 NEAR = Fraction(1, 1000)  # relative: from here on the question is for anything better at all
-FINE = Fraction(1, 10**7)  # relative: better by so much is told apart in floats
+FINEST = Fraction(
+    1, 10**7
+)  # relative: the least improvement to ask for where one unit of a share is less than floats tell
 WIDE = 4  # bounds apart by more are halved by their ratio
 
 
@@ -35,15 +37,16 @@ def lower_worst(run: LevelRun, index: int) -> Stop:
             return Stop.NUMERICAL if outcome.stop is Stop.INFEASIBLE and index else outcome.stop
         value = run.take(outcome, index)
     tolerance = max(Fraction(run.gap), run.form.compiled.model.linearization.tolerance)
-    stop, strictly = Stop.OPTIMAL, True
+    stop, margin = Stop.OPTIMAL, Fraction(0)
     while stop is Stop.OPTIMAL:
         low = bounds[index] or Fraction(0)
         run.recorder.bound(index, float(low))
         gap = gap_between(value, low)
-        if gap is None or gap <= tolerance:
+        if gap is None or gap <= max(tolerance, margin):
             break
-        below = strictly and gap <= NEAR
-        wanted = value if below else _between(low, value) if gap > NEAR else value * (1 - FINE)
+        near = gap <= NEAR
+        below = near and not margin
+        wanted = value * (1 - margin) if near else _between(low, value)
         outcome = run.attempt(_stated(run, wanted, below=below), index)
         if outcome.stop is Stop.INFEASIBLE:
             bounds[index] = max(low, wanted)
@@ -51,10 +54,10 @@ def lower_worst(run: LevelRun, index: int) -> Stop:
             stop = outcome.stop
         else:
             found = run.take(outcome, index)
-            if found >= value and below:  # floats cannot tell one unit of a share: ask for a little more
-                strictly, tolerance = False, max(tolerance, FINE)
-            elif found >= value:
-                stop = Stop.NUMERICAL
+            if found >= value:  # floats cannot tell so little of a share: ask for more
+                margin = max(FINEST, margin * COARSER)
+                if not near or margin > NEAR:
+                    stop = Stop.NUMERICAL
             value = found
     if stop is Stop.OPTIMAL:
         allowed = run.form.compiled.model.levels[index].slack.allowance(value)

@@ -21,7 +21,7 @@ __all__ = ["lower_worst"]
 
 NEAR = Fraction(1, 1000)  # relative: from here on the question is for anything better at all
 FINEST = Fraction(1, 10**7)  # relative: the least improvement to ask for where floats tell no unit of a share apart
-COARSER = 8  # times as much is asked for where they do not tell that apart either
+COARSER = 3  # times as much is asked for where they do not tell that apart either
 WIDE = 4  # bounds apart by more are halved by their ratio
 
 

@@ -123,11 +123,14 @@ def refuse_rules(compiled: Compiled) -> None:
     model, instance = compiled.model, compiled.instance
     if Family.RESERVE not in model.ignore:
         for rule in instance.reserves:
-            for node in instance.nodes:
-                for name in rule.resources or compiled.resources:
-                    if name not in node.capacity and any(n.capacity.get(name) for n in instance.nodes):
+            for name in rule.resources or compiled.resources:
+                stated = {
+                    kind: {name in n.capacity for n in instance.nodes if n.kind == kind} for kind in compiled.kinds
+                }
+                for kind, found in stated.items():
+                    if len(found) > 1:
                         raise MethodRefused(
-                            f"local search: `reserve` of {name} where node {node.path} states no capacity of it"
+                            f"local search: `reserve` of {name} where some nodes of kind {kind} state no capacity of it"
                         )
     teams = {block for team in compiled.teams for block in team.blocks}
     if any(block in teams for unit in compiled.gangs for block in unit.blocks):

@@ -309,8 +309,8 @@ def _reserve(draft: _Draft) -> tuple[dict[int, list[int]], Int]:
                     continue
                 left = total - capacity[inside].sum(axis=0)
                 for r, name in enumerate(compiled.resources):
-                    stated = (compiled.capacity[compiled.node_domain[of_kind], r] >= 0).any()
-                    if stated and (not rule.resources or name in rule.resources):
+                    stated = (compiled.capacity[compiled.node_domain, r] >= 0).any()  # by any node
+                    if name in rule.resources or (not rule.resources and stated):
                         limit[domain, r] = min(limit[domain, r], left[r])
         for node in np.nonzero(of_kind)[0]:
             extra.setdefault(int(node), []).append(domain)

@@ -15,6 +15,7 @@ from allocator.solvers.heuristic.kernels.fits import broken, fits, roomy
 from allocator.solvers.heuristic.kernels.indices import NODES, RESOURCES
 from allocator.solvers.heuristic.kernels.jit import kernel, part
 from allocator.solvers.heuristic.kernels.layout import (
+    P_FIRST_OPTION,
     P_LEAF,
     P_LIMIT,
     P_SIZES,
@@ -22,6 +23,7 @@ from allocator.solvers.heuristic.kernels.layout import (
     P_UNIT_GANG,
     P_UNIT_ITEMS,
     P_UNIT_START,
+    P_WORKLOAD,
     S_HELD,
     S_OPTION,
     S_STEPS,
@@ -29,7 +31,7 @@ from allocator.solvers.heuristic.kernels.layout import (
     S_VALUES,
     S_WHERE,
 )
-from allocator.solvers.heuristic.kernels.moves import scatter_unit, seat_unit, some_node, step
+from allocator.solvers.heuristic.kernels.moves import leave_unit, scatter_unit, seat_unit, some_node, step
 from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, marks
 
 if TYPE_CHECKING:
@@ -95,8 +97,8 @@ def write_unit(problem: Table, state: Table, unit: int, item: int, node: int, op
     if unit < 0:
         return step(state, 0, item, node, option, 1)
     if kind == 1 and not marks(problem, P_UNIT_GANG)[unit]:
-        return scatter_unit(problem, state, 0, unit, node)
-    return seat_unit(problem, state, 0, unit, node)
+        return scatter_unit(problem, state, leave_unit(problem, state, 0, unit), unit, node)
+    return seat_unit(problem, state, leave_unit(problem, state, 0, unit), unit, node)
 
 
 @kernel
@@ -128,7 +130,7 @@ def construct(problem: Table, state: Table, order: Int, options: Int, looks: int
             continue
         unit = p_unit[item]
         found, found_number, found_fit = -1, 0, 0.0
-        first_option = s_option[item]
+        first_option = ints(problem, P_FIRST_OPTION)[ints(problem, P_WORKLOAD)[item]]
         for look in range(looks + num_nodes):
             if look < looks:
                 node = cursor if look == 0 else some_node(problem, state, item)

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.watts import draw_of
 from allocator.solvers.heuristic.kernels.tables import Table
 
-__all__ = ["broken", "fits", "makes_way", "roomy"]
+__all__ = ["broken", "fits", "leaves_room", "makes_way", "roomy"]
 
 
 @part
@@ -123,6 +123,21 @@ def makes_way(problem: Table, state: Table, item: int, other: int, node: int) ->
             else:
                 more -= need[goes, c]
             if use[leaf, c] + held[leaf, c] + more > limit[leaf, c]:
+                return False
+    return True
+
+
+@part
+def leaves_room(problem: Table, state: Table, item: int, node: int, option: int) -> bool:
+    """Whether a node holds what a member that left it still holds there, which may be more than it used (equation 8)."""
+    if ints(problem, P_CURRENT)[item] != node or ints(problem, P_CURRENT_OPTION)[item] == option:
+        return True
+    holds, limit = marks(problem, P_HOLDS), ints2(problem, P_LIMIT)
+    use, held = ints2(state, S_USE), ints2(state, S_HELD)
+    area_start, area = ints(problem, P_AREA_START), ints(problem, P_AREA)
+    for q in range(area_start[node], area_start[node + 1]):
+        for c in range(ints(problem, P_SIZES)[COLUMNS]):
+            if holds[c] and use[area[q], c] + held[area[q], c] > limit[area[q], c]:
                 return False
     return True
 
@@ -185,10 +200,11 @@ def fits(problem: Table, state: Table, item: int, node: int, option: int) -> boo
             return False
         for c in range(p_sizes[COLUMNS]):
             need = p_need[row, c]
-            if home and p_holds[c]:
-                need -= p_need[p_current_option[item] * kinds + kind, c]
-            if need > 0 and s_use[d, c] + s_held[d, c] + need > p_limit[d, c]:
-                return False
+            if need > 0:
+                if home and p_holds[c]:
+                    need -= p_need[p_current_option[item] * kinds + kind, c]
+                if s_use[d, c] + s_held[d, c] + need > p_limit[d, c]:
+                    return False
     if flags & POOLS:
         leaf = p_leaf[node]
         for r in range(p_sizes[RESOURCES]):

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHAIN",
+    "DROP",
     "EVICT",
     "EXCHANGE",
     "INSERT",
@@ -76,8 +77,8 @@ __all__ = [
     "propose",
 ]
 
-SHIFT, SWAP, CHAIN, TEAM, MAKE_ROOM, INSERT, EVICT, EXCHANGE, REGROUP = range(9)
-NUM_MOVES = 9
+SHIFT, SWAP, CHAIN, TEAM, MAKE_ROOM, INSERT, EVICT, EXCHANGE, REGROUP, DROP = range(10)
+NUM_MOVES = 10
 SCANNED = 24  # items of a node that are looked at for one to exchange with
 
 
@@ -369,6 +370,9 @@ def propose(problem: Table, state: Table, move: int) -> int:
         return seat_unit(problem, state, number, new_unit, here)
     if here < 0:
         return 0
+    if move == DROP:
+        unit = p_unit[item]
+        return leave(state, 0, item) if unit < 0 else leave_unit(problem, state, 0, unit)
     if move == SHIFT:
         option = some_option(problem, state, item)
         for _ in range(4):

@@ -13,16 +13,28 @@ import numpy.typing as npt
 
 from allocator.solvers.heuristic.kernels.chance import uniform
 from allocator.solvers.heuristic.kernels.change import change
-from allocator.solvers.heuristic.kernels.fits import broken, fits
+from allocator.solvers.heuristic.kernels.fits import broken, fits, leaves_room
+from allocator.solvers.heuristic.kernels.indices import FLAGS, TRANSIENT
 from allocator.solvers.heuristic.kernels.jit import kernel
-from allocator.solvers.heuristic.kernels.layout import S_RANDOM, S_SAVED, S_STEPS, S_VALUES
+from allocator.solvers.heuristic.kernels.layout import (
+    P_SIZES,
+    P_UNIT_ITEMS,
+    P_UNIT_START,
+    S_OPTION,
+    S_PLACED,
+    S_RANDOM,
+    S_SAVED,
+    S_STEPS,
+    S_VALUES,
+    S_WHERE,
+)
 from allocator.solvers.heuristic.kernels.moves import propose
-from allocator.solvers.heuristic.kernels.tables import floats, ints2, words
+from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, words
 
 if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.tables import Table
 
-__all__ = ["put_all", "walk"]
+__all__ = ["clear_parts", "put_all", "walk"]
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -57,6 +69,7 @@ def walk(
     s_random = words(state, S_RANDOM)
     values, saved, steps = s_values, s_saved, s_steps
     num_levels = len(values)
+    holding = ints(problem, P_SIZES)[FLAGS] & TRANSIENT
     for _ in range(rounds):
         heat *= cooling
         dice = uniform(s_random)
@@ -86,6 +99,10 @@ def walk(
                         for v in range(level):
                             if values[v] > caps[v]:
                                 ok = False
+                    if ok and holding:
+                        for x in range(number):
+                            if steps[x, 3] < 0:
+                                ok = ok and leaves_room(problem, state, steps[x, 0], steps[x, 1], steps[x, 2])
                     if ok and worse > 0.0:
                         met = int(sample[0])
                         sample[1 + met % (len(sample) - 1)] = worse
@@ -120,4 +137,20 @@ def put_all(problem: Table, state: Table, where: Int, option: Int, forced: bool)
         if node >= 0 and (forced or fits(problem, state, item, node, option[item])):
             change(problem, state, item, node, option[item], 1)
             number += 1
+    return number
+
+
+@kernel
+def clear_parts(problem: Table, state: Table) -> int:
+    """Take out the items of units that stand in part; how many units."""
+    unit_start, unit_items = ints(problem, P_UNIT_START), ints(problem, P_UNIT_ITEMS)
+    placed, where, option = ints(state, S_PLACED), ints(state, S_WHERE), ints(state, S_OPTION)
+    number = 0
+    for unit in range(len(placed)):
+        if 0 < placed[unit] < unit_start[unit + 1] - unit_start[unit]:
+            number += 1
+            for q in range(unit_start[unit], unit_start[unit + 1]):
+                item = unit_items[q]
+                if where[item] >= 0:
+                    change(problem, state, item, where[item], option[item], -1)
     return number

@@ -145,12 +145,14 @@ class Search:
         walker = self.walkers[0]
         if start is not None:
             where, option = positions_of(self.compiled, self.items, start.counts)
-            walker.put(where, option, forced=True)
+            walker.put(where, option)
         elif (self.problem.current >= 0).any():
-            walker.put(self.problem.current, np.maximum(0, self.problem.current_option), forced=True)
+            walker.put(self.problem.current, np.maximum(0, self.problem.current_option))
         if walker.num_left:
             self.recorder.phase("placing")
             self.construct(walker)
+            if walker.clear_parts():  # what ran in part made room
+                self.construct(walker)
 
     def construct(self, walker: Walker) -> None:
         """Place who is left: teams by traffic, then large items first."""

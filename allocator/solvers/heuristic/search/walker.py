@@ -12,7 +12,7 @@ from allocator.solvers.heuristic.kernels.moves import NUM_MOVES
 from allocator.solvers.heuristic.kernels.problem import Problem
 from allocator.solvers.heuristic.kernels.state import State, empty_state
 from allocator.solvers.heuristic.kernels.tables import Table, Tabled
-from allocator.solvers.heuristic.kernels.walk import put_all, walk
+from allocator.solvers.heuristic.kernels.walk import clear_parts, put_all, walk
 
 __all__ = ["Walker"]
 
@@ -63,6 +63,10 @@ class Walker:
     def construct(self, order: Int, options: Int, looks: int, *, tight: bool, cursor: int) -> int:
         """Place who is left, see ``construct``."""
         return int(construct(self._problem_table, self._tabled.table, order, options, looks, tight, cursor))
+
+    def clear_parts(self) -> int:
+        """Take out the items of units that stand in part, see ``clear_parts``."""
+        return int(clear_parts(self._problem_table, self._tabled.table))
 
     def walk(self, level: int, caps: Float, heat: float, cooling: float, rounds: int, mix: Float) -> None:
         """Try moves, see ``walk``."""

@@ -1,0 +1,26 @@
+"""Temperatures follow from the worsenings that are met."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from allocator.solvers.heuristic.search.heat import LAST_TAKEN, LONG_WALK, heat_for, heat_range
+
+
+@pytest.mark.parametrize("taken", [0.9, 0.4, 0.03, 1e-3])
+def test_that_part_of_the_worsenings_is_taken(taken: float) -> None:
+    worsenings = np.random.default_rng(1).lognormal(10, 2, 2000)
+    heat = heat_for(worsenings, taken)
+    assert np.exp(-worsenings / heat).mean() == pytest.approx(taken, rel=1e-3)
+
+
+def test_a_longer_walk_starts_hotter_and_ends_alike() -> None:
+    worsenings = np.random.default_rng(2).lognormal(0, 1, 2000)
+    short, long = heat_range(worsenings, 40), heat_range(worsenings, LONG_WALK)
+    assert short[0] < long[0]
+    assert short[1] == long[1] == pytest.approx(heat_for(worsenings, LAST_TAKEN))
+
+
+def test_without_worsenings_there_is_no_heat() -> None:
+    assert heat_range(np.zeros(0), 100) == (0.0, 0.0)

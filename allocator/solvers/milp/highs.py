@@ -80,6 +80,8 @@ class HighsRun:
         if tolerance is not None:
             self._set("primal_feasibility_tolerance", tolerance)
             self._set("mip_feasibility_tolerance", tolerance)
+            # a reduced cost is multiplied by its column's range in what the bound may be wrong by
+            self._set("dual_feasibility_tolerance", tolerance)
         model = highspy.HighsLp()
         model.num_col_ = len(matrix.column_lower)
         model.num_row_ = len(matrix.row_lower)

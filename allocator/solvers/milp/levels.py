@@ -44,6 +44,7 @@ __all__ = ["LevelRun", "Progress"]
 
 Float = npt.NDArray[np.float64]
 GAP_SHARE = 0.3  # of the tolerance of tangents, for the search of placements
+AGREED = Fraction(1, 10**10)  # relative difference of value and bound that no tangent improves
 NOISE = Fraction(1, 10**11)  # of the largest coefficient: what summing floats may leave of a zero
 
 
@@ -273,7 +274,7 @@ class LevelRun:
         """Whether tangents left more than the tolerance between value and bound, and new ones were added for it."""
         gap = gap_between(value, self.progress.bounds[index])
         tolerance = self.form.compiled.model.linearization.tolerance
-        if gap is None or gap <= tolerance or self.budget.exhausted:
+        if gap is None or gap <= max(tolerance, AGREED) or self.budget.exhausted:
             return False
         tangents = refine(self.form, counts)
         for row, bound in tangents:

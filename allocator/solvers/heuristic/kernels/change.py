@@ -148,30 +148,31 @@ if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.watts import count_watts
 from allocator.solvers.heuristic.kernels.tables import Table
 
-__all__ = ["change", "response_cost"]
+__all__ = ["change", "response_of"]
 
 STARVED = 1e6  # cost of a node whose stable load exceeds what it has, per unit over
 
 
 @part
-def response_cost(problem: Table, state: Table, node: int) -> float:
-    """A^2 / S: summed P99 of the critical members of a node under the square-root rule (Kleinrock)."""
-    p_leaf = ints(problem, P_LEAF)
-    p_stable_column = ints(problem, P_STABLE_COLUMN)
-    p_soft = ints2(problem, P_SOFT)
-    p_unit_of_share = floats(problem, P_UNIT_OF_SHARE)
-    s_root = floats(state, S_ROOT)
-    s_use = ints2(state, S_USE)
-    root = s_root[node]
+def response_of(root: float, used: int, whole: int, unit: float) -> float:
+    """A^2 / S: summed P99 of the critical members of a node under the square-root rule (Kleinrock).
+
+    ``root``: A. ``used``, ``whole``: stable load and capacity in units of ``unit`` cores.
+    """
     if root <= 1e-12:
         return 0.0
-    leaf = p_leaf[node]
-    column = p_stable_column[node]
-    spare = (p_soft[leaf, column] - s_use[leaf, column]) * p_unit_of_share[node]
-    least = 1e-3 * p_soft[leaf, column] * p_unit_of_share[node]
+    spare, least = (whole - used) * unit, 1e-3 * whole * unit
     if spare < least:
         return root * root / least + STARVED * (least - spare)
     return root * root / spare
+
+
+@part
+def response_cost(problem: Table, state: Table, node: int) -> float:
+    """Summed P99 of the critical members of a node as it stands."""
+    leaf, column = ints(problem, P_LEAF)[node], ints(problem, P_STABLE_COLUMN)[node]
+    used, whole = ints2(state, S_USE)[leaf, column], ints2(problem, P_SOFT)[leaf, column]
+    return response_of(floats(state, S_ROOT)[node], used, whole, floats(problem, P_UNIT_OF_SHARE)[node])
 
 
 @part

@@ -137,4 +137,7 @@ from __future__ import annotations
     S_RANDOM,
     S_STEPS,
     S_SAVED,
-) = range(29)
+    S_TOUCHED,
+    S_NET,
+    S_ROOT_NET,
+) = range(32)

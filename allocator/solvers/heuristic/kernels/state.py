@@ -19,6 +19,7 @@ Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
 LARGEST_MOVE = 4096  # items that one move may take along
+TOUCHED = 32  # domains that a priced move may touch
 
 
 class State(NamedTuple):
@@ -37,6 +38,7 @@ class State(NamedTuple):
     placed : int64[U], items of a unit that stand. left, left_at : int64[M], list of the unplaced.
     inside : int64[E, 2, D], sources and targets of an entry in a domain; ends : int64[E, 2], in all; reach : float64[E, 2].
     random : uint64[1]. steps, before : int64[LARGEST_MOVE, 4], the elementary changes of a move. saved : float64[L + 1].
+    touched, net, root_net : domains that a priced move touches, what it adds to their columns, to ``root``.
     """
 
     where: Int
@@ -68,6 +70,9 @@ class State(NamedTuple):
     random: npt.NDArray[np.uint64]
     steps: Int
     saved: Float
+    touched: Int
+    net: Int
+    root_net: Float
 
 
 def empty_state(problem: Problem, seed: int) -> State:
@@ -137,6 +142,9 @@ def empty_state(problem: Problem, seed: int) -> State:
         random=np.array([seed * 2654435761 + 88172645463325252], dtype=np.uint64),
         steps=np.zeros((LARGEST_MOVE, 4), dtype=np.int64),
         saved=np.zeros(len(values)),
+        touched=np.zeros(TOUCHED, dtype=np.int64),
+        net=np.zeros((TOUCHED, int(problem.sizes[at.COLUMNS])), dtype=np.int64),
+        root_net=np.zeros(TOUCHED),
     )
 
 

@@ -5,7 +5,7 @@ Owns acceptance. Earlier levels stay within their caps; rules of the whole plan 
 
 from __future__ import annotations
 
-from math import exp
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,7 @@ from allocator.solvers.heuristic.kernels.layout import (
     S_WHERE,
 )
 from allocator.solvers.heuristic.kernels.moves import propose
+from allocator.solvers.heuristic.kernels.price import price
 from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, words
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ __all__ = ["clear_parts", "put_all", "walk"]
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
+
+NEGLIGIBLE = 1e-13  # of a level's value: rounding in sums
 
 
 @kernel
@@ -61,7 +64,7 @@ def walk(
     heat, cooling : temperature of the first move, factor per move.
     mix : float64[NUM_MOVES], cumulated probabilities of the moves.
     counts : int64[4, NUM_MOVES], added to: tried, fitting, taken, improving.
-    sample : float64[.], number of worsenings met among fitting moves, then the latest of them, round about.
+    sample : float64[.], number of worsenings met, then the latest of them, round about.
     """
     s_values = floats(state, S_VALUES)
     s_saved = floats(state, S_SAVED)
@@ -80,6 +83,14 @@ def walk(
         counts[0, move] += 1
         if number == 0:
             continue
+        bar = min(30.0, -log(max(1e-300, uniform(s_random)))) * heat  # worse by more is not taken
+        if level > 0:
+            worse = price(problem, state, number, level)
+            if worse > bar and worse > NEGLIGIBLE * max(1.0, abs(values[level])):
+                met = int(sample[0])
+                sample[1 + met % (len(sample) - 1)] = worse
+                sample[0] += 1.0
+                continue
         for v in range(num_levels):
             saved[v] = values[v]
         law = broken(problem, state)
@@ -107,7 +118,7 @@ def walk(
                         met = int(sample[0])
                         sample[1 + met % (len(sample) - 1)] = worse
                         sample[0] += 1.0
-                        ok = worse < 30.0 * heat and uniform(s_random) < exp(-worse / heat)
+                        ok = worse <= bar
                     if ok:
                         taken = True
                         counts[2, move] += 1

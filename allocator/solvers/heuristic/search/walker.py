@@ -38,6 +38,11 @@ class Walker:
         self.sample = np.zeros(1 + SAMPLES)
 
     @property
+    def table(self) -> Table:
+        """The state as kernels take it."""
+        return self._tabled.table
+
+    @property
     def values(self) -> Float:
         """Internal levels as they stand; a view."""
         return self.state.values

@@ -1,8 +1,9 @@
-"""After any walk the kernels' sums equal a recomputation, exact goals equal their definition, and plans are feasible."""
+"""After any walk the kernels' sums equal a recomputation, exact goals their definition, and plans are feasible."""
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from allocator.checker import check
@@ -15,12 +16,20 @@ from allocator.model.families import GoalId
 from allocator.solvers.base import Assignment
 from allocator.solvers.budget import Limits
 from allocator.solvers.evaluation.goals import goal_value
+from allocator.solvers.heuristic.kernels.construct import try_steps, undo_steps
 from allocator.solvers.heuristic.kernels.items import counts_of
+from allocator.solvers.heuristic.kernels.jit import kernel
+from allocator.solvers.heuristic.kernels.layout import S_VALUES
+from allocator.solvers.heuristic.kernels.moves import NUM_MOVES, propose
+from allocator.solvers.heuristic.kernels.price import UNKNOWN, price
+from allocator.solvers.heuristic.kernels.tables import Table, floats
 from allocator.solvers.heuristic.search.run import Search
 from allocator.solvers.heuristic.search.walker import Walker
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
 from tests.oracle.random_instances import random_case
+
+Float = npt.NDArray[np.float64]
 
 EXACT = {
     GoalId.PLACED,
@@ -95,3 +104,42 @@ def test_sums_goals_and_rules_after_walks(block: int, bent: bool) -> None:
         assert outcome.feasible, (seed, outcome.violations)
         placed += 1
     assert placed >= 5
+
+
+@kernel
+def trial_of_price(  # noqa: PLR0917 - compiled code takes no keywords
+    problem: Table, state: Table, level: int, move: int, told: Float, met: Float
+) -> bool:
+    """Price a random move, carry it out, take it back: whether it was priced and fitted."""
+    number = propose(problem, state, move)
+    if number == 0:
+        return False
+    told[0] = price(problem, state, number, level)
+    before = floats(state, S_VALUES)[level]
+    if not try_steps(problem, state, number):
+        return False
+    met[0] = floats(state, S_VALUES)[level] - before
+    undo_steps(problem, state, number)
+    return told[0] > UNKNOWN
+
+
+@pytest.mark.parametrize("bent", [False, True])
+def test_the_price_of_a_move_is_what_it_changes(bent: bool) -> None:
+    priced = 0
+    for seed in range(60):
+        found = searched(seed, bent=bent)
+        if found is None or not len(found[1].items.block):
+            continue
+        _, search = found
+        walker = search.walkers[0]
+        search.construct(walker)
+        if search.problem.service:  # the largest number of moved members is priced for one member alone
+            continue
+        for level in range(1, len(walker.values)):
+            for trial in range(60):
+                told, met = np.zeros(1), np.zeros(1)
+                if trial_of_price(search.table, walker.table, level, trial % NUM_MOVES, told, met):
+                    scale = max(1.0, abs(float(walker.values[level])))
+                    assert told[0] == pytest.approx(met[0], rel=1e-9, abs=1e-9 * scale), (seed, level, trial)
+                    priced += 1
+    assert priced > 250

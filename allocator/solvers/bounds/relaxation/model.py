@@ -100,6 +100,11 @@ class Relaxation:
         return self._in_use[group]
 
     @property
+    def columns_in_use(self) -> Mapping[int, int]:
+        """Column of the nodes in use, by group, of the groups for which it was asked."""
+        return self._in_use
+
+    @property
     def nodes_in_use(self) -> tuple[int, ...]:
         """Columns of the nodes in use, of the groups for which they were asked."""
         return tuple(self._in_use.values())
@@ -255,3 +260,29 @@ class Relaxation:
                 for column, amount in self.watts(group).items():
                     terms[column] = terms.get(column, 0) + amount
             self.program.row(terms, None, limit * orbit.size)
+            if len(orbit.groups) == 1:
+                self._add_whole_nodes(orbit, limit)
+
+    def _add_whole_nodes(self, orbit: DomainOrbit, limit: Fraction) -> None:
+        """What k nodes alike, in use, can use under a cap of power, for whole k.
+
+        It is f(k) = min(k full, what the cap leaves when k draw their idle watts), concave in k, so that the chord
+        between the two whole numbers around its top bounds it from above at all others.
+        """
+        group = orbit.groups[0]
+        node = int(self.orbits.nodes[group])
+        domain = int(self.compiled.node_domain[node])
+        power, r = self.compiled.instance.domains[domain].power, int(self.compiled.compute_resource[node])
+        number = int(self.orbits.sizes[group]) // orbit.size
+        if power is None or r < 0 or power.busy <= power.idle or power.idle <= 0:
+            return
+        full = int(self.compiled.limit[domain, r])
+        each = (power.busy - power.idle) / int(self.compiled.capacity[domain, r])
+        whole = int(limit // (power.idle + each * full)) if full > 0 else number
+        if whole >= number:
+            return
+        low, high = Fraction(whole * full), (limit - (whole + 1) * power.idle) / each
+        terms: dict[int, Number] = dict(self.use((group,), r))
+        column = self.in_use(group)
+        terms[column] = terms.get(column, 0) - (high - low)
+        self.program.row(terms, None, orbit.size * (low - whole * (high - low)))

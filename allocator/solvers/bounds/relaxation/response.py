@@ -6,6 +6,7 @@ z >= 2 t n - t^2 s for every t > 0, so tangents are added where the optimum of t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -76,14 +77,17 @@ def percentiles(relaxation: Relaxation) -> Expression:
                 relaxation.program.row({above: 1, given: -1}, None, 0)
                 relaxation.program.row({above: 1, relaxation.x[number]: usable - most}, None, 0)
             slack[above] = 1
+        price = LN_100_BELOW * workload.weight * each / unit
+        scale = Fraction(2) ** round(math.log2(price))  # z in about seconds: a solver's tolerance is absolute
+        slack = {column: amount / scale for column, amount in slack.items()}
         z = relaxation.program.column(0, None)
         tangents.curves.append((relaxation.x[number], slack, z))
-        tangents.price.append(LN_100_BELOW * workload.weight * each / unit)
+        tangents.price.append(price / scale)
         least_slack = most - arrivals
         if least_slack > 0:
-            tangent(relaxation, relaxation.x[number], slack, z, _short(float(1 / least_slack)))
+            tangent(relaxation, relaxation.x[number], slack, z, _short(float(scale / least_slack)))
         if usable > arrivals:
-            tangent(relaxation, relaxation.x[number], slack, z, _short(float(1 / (usable - arrivals))))
+            tangent(relaxation, relaxation.x[number], slack, z, _short(float(scale / (usable - arrivals))))
     return percentiles(relaxation)
 
 

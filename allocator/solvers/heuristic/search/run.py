@@ -23,6 +23,7 @@ from allocator.solvers.heuristic.kernels import indices as at
 from allocator.solvers.heuristic.kernels.build import build_problem, refuse_rules
 from allocator.solvers.heuristic.kernels.items import Items, counts_of, items_of, positions_of
 from allocator.solvers.heuristic.kernels.problem import Problem, tabled
+from allocator.solvers.heuristic.search.dealing import Deal, adapt, deal_of, positions
 from allocator.solvers.heuristic.search.heat import heat_range
 from allocator.solvers.heuristic.search.mixes import mix_of
 from allocator.solvers.heuristic.search.peaks import Threshold
@@ -46,6 +47,8 @@ PROBES = 20_000  # moves that measure the worsenings of a level
 CHECK_SHARE = 3.0  # times the seconds of an exact evaluation that the end of a run takes
 REPORT_SECONDS = 0.5
 NEAR = 1e-9
+DEAL_SHARE = 0.3  # of the time, at most, for the relaxation that deals
+CLOSE = Fraction(1, 1000)  # relative distance from a bound at which response times are left as they are
 
 SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.BALANCE, GoalId.OVERLOAD, GoalId.P99})
 
@@ -100,6 +103,7 @@ class Search:
         refuse_rules(self.compiled)
         self.items = items_of(self.compiled)
         self.problem = build_problem(self.compiled, self.items)
+        self._deal = self._dealt()
         self._tabled = tabled(self.problem)
         self.table = self._tabled.table
         self.walkers = [self._walker(0)]
@@ -148,11 +152,24 @@ class Search:
             walker.put(where, option)
         elif (self.problem.current >= 0).any():
             walker.put(self.problem.current, np.maximum(0, self.problem.current_option))
+        elif self._deal is not None:
+            walker.put(*positions(self.compiled, self.items, self._deal))
+            walker.clear_parts()
         if walker.num_left:
             self.recorder.phase("placing")
             self.construct(walker)
             if walker.clear_parts():  # what ran in part made room
                 self.construct(walker)
+
+    def _dealt(self) -> Deal | None:
+        """What the relaxation says of the first level that cares for response times; the problem is adapted to it."""
+        for index, level in enumerate(self.compiled.model.levels):
+            if {goal.id for goal in level.goals} == {GoalId.P99}:
+                deal = deal_of(self.compiled, index, self.budget.portion(DEAL_SHARE))
+                if deal is not None:
+                    adapt(self.compiled, self.problem, deal)
+                return deal
+        return None
 
     def construct(self, walker: Walker) -> None:
         """Place who is left: teams by traffic, then large items first."""
@@ -284,8 +301,12 @@ class Search:
 
     def _is_ideal(self, level: int) -> bool:
         """Whether a level cannot get better, as far as the search can see."""
-        goals = {goal.id for goal in self.compiled.model.levels[level - 1].goals}
+        stated = self.compiled.model.levels[level - 1]
+        goals = {goal.id for goal in stated.goals}
         value = float(self.walkers[0].values[level])
+        if goals == {GoalId.P99} and self._deal is not None and self._deal.bound is not None and self.best is not None:
+            reached = self.best.values[level - 1]
+            return reached - self._deal.bound <= max(stated.slack.allowance(reached), CLOSE * abs(reached))
         if goals == {GoalId.PLACED}:
             return not self.walkers[0].state.totals[at.LEFT]
         if goals <= {GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.TRAFFIC, GoalId.MOVES, GoalId.OVERLOAD, GoalId.BALANCE}:

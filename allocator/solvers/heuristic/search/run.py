@@ -23,6 +23,8 @@ from allocator.solvers.heuristic.kernels import indices as at
 from allocator.solvers.heuristic.kernels.build import build_problem, refuse_rules
 from allocator.solvers.heuristic.kernels.items import Items, counts_of, items_of, positions_of
 from allocator.solvers.heuristic.kernels.problem import Problem, tabled
+from allocator.solvers.heuristic.partition.arrange import arranged, can_arrange, start_of
+from allocator.solvers.heuristic.partition.walks import Pace
 from allocator.solvers.heuristic.search.dealing import Deal, adapt, deal_of, positions
 from allocator.solvers.heuristic.search.heat import heat_range
 from allocator.solvers.heuristic.search.mixes import mix_of
@@ -40,6 +42,8 @@ LOOKS = 12  # nodes looked at for each item of a first placement
 CHUNK_SECONDS = 0.04
 FIRST_SHARE = 0.5  # of the time, at most, until everybody who must stands
 DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
+ARRANGE_SHARE = 0.7  # of the time, for walks over clusters
+WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
 EXCHANGES = 20  # times that walks compare notes in a level
 MOVES_PER_ITEM = 400  # of a search that has neither a time limit nor a number of iterations
 FEW_MOVES, MANY_MOVES = 300_000, 60_000_000
@@ -109,6 +113,7 @@ class Search:
         self.walkers = [self._walker(0)]
         self._evaluation_seconds = 0.0
         self._reported = 0.0
+        self._warm = 0.0  # first temperature of single items after clusters of them, 0: by their worsenings
         self._threshold = self._peaks()
         self._moves = self._number_of_moves()
 
@@ -123,6 +128,8 @@ class Search:
         if self.walkers[0].value(0) > NEAR or not len(self.items.block):
             return self.best if len(self.items.block) else self._keep_placement()
         self._keep_placement()
+        if start is None:
+            self._arrange()
         self._spread_walkers()
         caps = np.full(len(levels) + 1, np.inf)
         caps[0] = NEAR
@@ -196,6 +203,38 @@ class Search:
         value = problem.value[problem.workload]
         return np.lexsort((np.arange(len(rows)), -value, -size, partners == 0, -talk)).astype(np.int64)
 
+    def _arrange(self) -> None:
+        """Where traffic between single items is the aim: walk over clusters of them first."""
+        if self.budget.exhausted or not can_arrange(self.problem):
+            return
+        self.recorder.phase("arranging")
+        seconds = None if self._moves is not None else self.budget.remaining()
+        where = start_of(self.problem, seconds=seconds, seed=self.seed, threads=self.threads)
+        clock = self._clock(ARRANGE_SHARE)
+        if clock.moves is not None:
+            clock.moves = max(1, clock.moves // self.threads)
+
+        def progress(done: int) -> float:
+            clock.done = done
+            return clock.progress()
+
+        pace = Pace(progress, timed=clock.moves is None)
+        begin = self.walkers[0].state.where.copy() if where is None else where
+        found = arranged(self.problem, begin, pace=pace, seed=self.seed, threads=self.threads)
+        self.tried += pace.tried
+        if found is None:
+            return
+        walker = self._walker(0)
+        walker.put(found.where, self.problem.first_option[self.problem.workload])
+        if walker.num_left:
+            self.construct(walker)
+        level = int(self.problem.level_of[at.GOAL_TRAFFIC])
+        before, now = (tuple(w.values[1 : level + 1].tolist()) for w in (self.walkers[0], walker))
+        if walker.value(0) <= NEAR and now < before:
+            self.walkers[0] = walker
+            self._warm = found.heat
+            self._keep_placement()
+
     def _everybody(self) -> None:
         """Find room for those who must stand and do not."""
         self.recorder.phase("making room")
@@ -235,8 +274,7 @@ class Search:
                 heat = 0.0
                 if progress > DESCENT_SHARE:
                     if heats is None:
-                        sampled = np.concatenate([walker.sampled() for walker in self.walkers])
-                        heats = heat_range(sampled, clock.done / progress / max(1, len(self.items.block)))
+                        heats = self._heats(clock.done / progress)
                     if heats[0] > 0:
                         heat = heats[0] * (heats[1] / heats[0]) ** progress
                 if clock.moves is not None:
@@ -263,6 +301,13 @@ class Search:
         for walker, place in zip(self.walkers, best, strict=True):
             if walker.value(level) > place.value:
                 self._return(walker, place)
+
+    def _heats(self, moves: float) -> tuple[float, float]:
+        """First and last temperature of walks that can try so many moves."""
+        if self._warm:
+            return self._warm, self._warm * WARM_FALL
+        sampled = np.concatenate([walker.sampled() for walker in self.walkers])
+        return heat_range(sampled, moves / max(1, len(self.items.block)))
 
     def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heat: float, rounds: int) -> None:
         mixes = [mix_of(self.problem, left=bool(walker.state.totals[at.LEFT])) for walker in self.walkers]

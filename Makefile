@@ -1,6 +1,6 @@
 # Shortcuts for developers. None of them is needed to use the project: ./quickstart and ./run-tests work without make.
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint type lock bench-small bench-gap bench-ctap bench-gqap bench-vbp bench-roadef bench-openb bench-linearization bench-nonconcave commwall clean
+.PHONY: help setup test lint type lock bench-small bench-gap bench-ctap bench-gqap bench-vbp bench-roadef bench-openb bench-linearization bench-nonconcave bench-scale bench-methods bench-kernels commwall clean
 
 BIN := .venv/bin
 
@@ -74,6 +74,16 @@ bench-linearization: setup ## certified errors of curves and P99 against brute f
 
 bench-nonconcave: setup ## curves of eight points that are not concave, on 20 uplinks, to 1 % in a minute
 	$(BIN)/python -m tests.bench.nonconcave $(ARGS)
+
+# make bench-scale [ARGS="--agents 40000 --seeds 2 --models p99 -o table.md"]; 5 seeds of everything take an hour
+bench-scale: setup ## whole processes at 40,000 and 200,000 agents: seconds, first plan, certified gaps, memory
+	$(BIN)/python -m tests.bench.scale $(ARGS)
+
+bench-methods: setup ## methods side by side at equal limits on large instances
+	$(BIN)/python -m tests.bench.methods $(ARGS)
+
+bench-kernels: setup ## moves a second and core; shifts beside the same loop in C
+	$(BIN)/python -m tests.bench.kernels $(ARGS)
 
 clean: ## remove the environment, caches and builds
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* htmlcov build dist

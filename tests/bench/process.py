@@ -16,9 +16,9 @@ from typing import Any
 
 from tests.bench.runs import LATE_SECONDS, ROOT, Budget
 
-__all__ = ["Solved", "solve_file"]
+__all__ = ["BEST", "Solved", "solve_file"]
 
-_BEST = re.compile(r"^\s*([0-9.]+) s .*\bbest (-?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?)")
+BEST = re.compile(r"^\s*([0-9.]+) s .*\bbest (-?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?)")
 
 
 @dataclass(frozen=True)
@@ -57,5 +57,5 @@ def solve_file(instance: Path, budget: Budget, plan: Path) -> Solved | str:
     if done.returncode not in (0, 1):
         return f"exit code {done.returncode}: {(said or ['nothing said'])[-1]}"
     document = json.loads(done.stdout, parse_int=Fraction, parse_float=Fraction)
-    found = filter(None, map(_BEST.match, said))
+    found = filter(None, map(BEST.match, said))
     return Solved(document, seconds, tuple((float(m[1]), float(m[2].replace(",", ""))) for m in found))

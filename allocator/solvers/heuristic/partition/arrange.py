@@ -44,7 +44,7 @@ def can_arrange(problem: Problem) -> bool:
 
 
 def start_of(
-    problem: Problem, *, seconds: float | None, seed: int, threads: int, preset: str = "QUALITY"
+    problem: Problem, *, seconds: float | None, seed: int, threads: int, preset: str = "DETERMINISTIC_QUALITY"
 ) -> Int | None:
     """Nodes by the partitioner, int64[M]; None where it is missing, would take too long, or nodes are not alike."""
     if not can_partition() or not problem.eligible.all():

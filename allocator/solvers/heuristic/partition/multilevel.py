@@ -33,12 +33,14 @@ def can_partition() -> bool:
     return find_spec("mtkahypar") is not None
 
 
-def partitioned(problem: Problem, graph: FlowGraph, *, seed: int, threads: int, preset: str = "QUALITY") -> Int:
+def partitioned(
+    problem: Problem, graph: FlowGraph, *, seed: int, threads: int, preset: str = "DETERMINISTIC_QUALITY"
+) -> Int:
     """Node of every vertex, int64[V].
 
     Parameters
     ----------
-    preset : name of a preset of the partitioner; the same seed and one thread give the same partition.
+    preset : name of a preset of the partitioner; the deterministic ones give the same partition for the same seed.
     """
     import mtkahypar
 

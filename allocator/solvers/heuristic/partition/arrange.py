@@ -26,6 +26,7 @@ FEWEST = 100  # items
 LARGEST = 0.6  # of a node that a cluster takes
 FEW_CLUSTERS = 0.7  # of the number of items
 FIRST_HEAT, LAST_HEAT = 0.5, 0.02  # of what a flow costs
+EXCESS = 0.05  # of a node's limit: what a flow costs where there is none, in excess
 PRICE = 20.0  # of exceeding a node by its limit: times the traffic of a node
 PARTITION_SHARE = 0.25  # of the time, at most
 
@@ -39,7 +40,7 @@ class Arranged:
 
 
 def can_arrange(problem: Problem) -> bool:
-    """Whether flows between single items are what the search is about."""
+    """Whether flows, between single items or in teams, are what the search is about."""
     return traffic_level(problem) > 0 and len(problem.workload) >= FEWEST and len(problem.kind) > 1
 
 
@@ -47,7 +48,7 @@ def start_of(
     problem: Problem, *, seconds: float | None, seed: int, threads: int, preset: str = "DETERMINISTIC_QUALITY"
 ) -> Int | None:
     """Nodes by the partitioner, int64[M]; None where it is missing, would take too long, or nodes are not alike."""
-    if not can_partition() or not problem.eligible.all():
+    if not can_partition() or not problem.eligible.all() or not len(problem.pair_item):
         return None
     if seconds is not None and SECONDS_A_VERTEX * len(problem.workload) > PARTITION_SHARE * seconds:
         return None
@@ -55,28 +56,41 @@ def start_of(
 
 
 def arranged(problem: Problem, where: Int, *, pace: Pace, seed: int, threads: int) -> Arranged | None:
-    """Walk over clusters from a placement of all items; None where flows tie no items together.
+    """Walk over clusters from a placement of all items; None where nothing ties items together, or not by all ties.
 
     Parameters
     ----------
     where : int64[M]; -1 for an item without a node, which then goes where others of its cluster are, or to the first.
     """
     graph = flow_graph(problem)
-    cluster = clusters_of(graph, kinds_of_items(problem), LARGEST)
+    teams = _teams(problem, graph)
+    cluster = clusters_of(graph, kinds_of_items(problem), LARGEST, teams)
     number = int(cluster.max(initial=-1)) + 1
-    if number > FEW_CLUSTERS * len(where) or not len(graph.rate):
-        return None
     between = merged(graph, cluster)
-    if not len(between.rate):
+    flows = len(between.rate) > 0
+    if number > FEW_CLUSTERS * len(where) or ((problem.unit >= 0) & (teams < 0)).any():
         return None
-    price = PRICE * _traffic(problem, graph, where) / len(problem.kind)
+    if flows:
+        heat = _cost_of_a_flow(problem, between)
+        price = PRICE * _traffic(problem, graph, where) / len(problem.kind)
+    else:
+        heat, price = EXCESS, 1.0
     coarse = coarse_problem(problem, cluster, between, price)
-    flow = _cost_of_a_flow(problem, between)
+    if not coarse.eligible.any(axis=1).all():
+        return None
     begin = _where_most_are(cluster, where, coarse)
     seeds = [seed * 7919 + thread for thread in range(threads)]
-    heats = FIRST_HEAT * flow, LAST_HEAT * flow
+    heats = FIRST_HEAT * heat, LAST_HEAT * heat
     found = cooled(coarse, begin, traffic_level(problem), heats, pace=pace, seeds=seeds)
-    return Arranged(found[cluster], heats[1])
+    return Arranged(found[cluster], heats[1] if flows else 0.0)
+
+
+def _teams(problem: Problem, graph: FlowGraph) -> Int:
+    """Team of every item, -1 without one or where it is too large for an average node."""
+    unit = problem.unit
+    sizes = np.bincount(unit[unit >= 0], weights=graph.size[unit >= 0], minlength=len(problem.unit_gang))
+    fits = np.append(sizes <= 1.0, False)
+    return np.where(fits[unit], unit, -1)
 
 
 def _cost_of_a_flow(problem: Problem, graph: FlowGraph) -> float:

@@ -17,19 +17,20 @@ __all__ = ["coarse_problem", "kinds_of_items", "traffic_level"]
 
 Int = npt.NDArray[np.int64]
 
-PLAIN = at.TRAFFIC | at.PAIRS | at.MATRIX | at.CAPS
+PLAIN = at.TRAFFIC | at.PAIRS | at.UNITS | at.MATRIX | at.CAPS
 BEYOND = 2  # times its limit that a node may hold on the way
 
 
 def traffic_level(problem: Problem) -> int:
-    """Internal level of the goal ``traffic`` where flows of pairs are all there is beside limits, else 0."""
+    """Internal level of the goal ``traffic`` where flows and teams are all there is beside limits, else 0."""
     level = int(problem.level_of[at.GOAL_TRAFFIC])
     flags = int(problem.sizes[at.FLAGS])
     others = problem.level_of.copy()
     others[[at.GOAL_TRAFFIC, at.GOAL_PLACED]] = -1
     plain = (
         level > 0
-        and flags & at.PAIRS
+        and flags & (at.PAIRS | at.UNITS)
+        and not problem.unit_gang.any()
         and not flags & ~PLAIN
         and (others < 0).all()
         and int(problem.sizes[at.COLUMNS]) == int(problem.sizes[at.RESOURCES])
@@ -54,15 +55,13 @@ def coarse_problem(problem: Problem, cluster: Int, graph: FlowGraph, price: floa
 
     Parameters
     ----------
-    cluster : int64[M]; items of a cluster may stand on the same nodes.
-    graph : flows between the clusters.
-    price : what a whole node's limit costs in excess of it.
+    cluster : int64[M]. graph : flows between the clusters. price : what a node's limit costs in excess of it.
     """
     number, kinds = len(graph.size), int(problem.sizes[at.KINDS])
     need = np.zeros((number, kinds, problem.need.shape[1]), dtype=np.int64)
     np.add.at(need, cluster, problem.need.reshape(-1, kinds, problem.need.shape[1])[_options(problem)])
-    one = np.zeros(number, dtype=np.int64)
-    one[cluster] = np.arange(len(cluster))
+    eligible = np.ones((number, len(problem.kind)), dtype=np.uint8)
+    np.minimum.at(eligible, cluster, problem.eligible[_options(problem)].astype(np.uint8))
     owner = np.concatenate([graph.source, graph.target])
     order = np.lexsort((np.concatenate([graph.target, graph.source]), owner))
     half = np.concatenate([graph.rate, graph.rate])[order] / 2
@@ -75,6 +74,7 @@ def coarse_problem(problem: Problem, cluster: Int, graph: FlowGraph, price: floa
     limit[leaf, :width] = np.where(stated, BEYOND * own, own)
     sizes = problem.sizes.copy()
     sizes[at.ITEMS] = number
+    sizes[at.FLAGS] = (int(sizes[at.FLAGS]) | at.PAIRS) & ~at.UNITS
     nothing, none = np.zeros(number), np.full(number, -1, dtype=np.int64)
     return problem._replace(
         sizes=sizes,
@@ -83,7 +83,7 @@ def coarse_problem(problem: Problem, cluster: Int, graph: FlowGraph, price: floa
         soft=soft,
         soft_weight=weight,
         soft_level=np.full(len(problem.soft_level), problem.level_of[at.GOAL_TRAFFIC], dtype=np.int64),
-        eligible=np.ascontiguousarray(problem.eligible[_options(problem)[one]]),
+        eligible=eligible,
         workload=np.arange(number, dtype=np.int64),
         first_option=np.arange(number + 1, dtype=np.int64),
         current=none,

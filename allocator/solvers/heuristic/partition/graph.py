@@ -55,13 +55,14 @@ def _sizes(problem: Problem) -> Float:
     return np.asarray(part[problem.first_option[problem.workload]], dtype=np.float64)
 
 
-def clusters_of(graph: FlowGraph, alike: Int, largest: float) -> Int:
-    """Cluster of every vertex, int64[V] from 0 on: heavy edges tied, heaviest first, up to a size.
+def clusters_of(graph: FlowGraph, alike: Int, largest: float, teams: Int | None = None) -> Int:
+    """Cluster of every vertex, int64[V] from 0 on: teams whole, then heavy edges tied, heaviest first, up to a size.
 
     Parameters
     ----------
     alike : int64[V], only vertices of one number are tied together.
     largest : most that a cluster may take of a node.
+    teams : int64[V], number of the team that a vertex belongs to, -1: none.
     """
     heaviest = np.zeros(len(graph.size))
     np.maximum.at(heaviest, graph.source, graph.rate)
@@ -79,6 +80,12 @@ def clusters_of(graph: FlowGraph, alike: Int, largest: float) -> Int:
             vertex = parent[vertex]
         return vertex
 
+    first_of: dict[int, int] = {}
+    for vertex, team in enumerate([] if teams is None else teams.tolist()):
+        if team >= 0:
+            first = first_of.setdefault(team, vertex)
+            parent[vertex] = first
+            size[first] += size[vertex] if vertex != first else 0.0
     for a, b in zip(graph.source[tied].tolist(), graph.target[tied].tolist(), strict=True):
         first, second = root(a), root(b)
         if first != second and size[first] + size[second] <= largest:

@@ -27,6 +27,7 @@ CHUNK_SECONDS = 0.04
 DESCENT_SHARE = 0.03
 EXCHANGES = 12
 MIX = {moves.SHIFT: 50, moves.SWAP: 40, moves.CHAIN: 9, moves.EXCHANGE: 1}
+NOTHING = 1e-12  # of the first value: rounding in sums
 LEAST = 1e-300  # a temperature at which nothing gets worse
 
 
@@ -43,7 +44,10 @@ class Pace:
 def cooled(
     problem: Problem, where: Int, level: int, heats: tuple[float, float], *, pace: Pace, seeds: list[int]
 ) -> Int:
-    """Best places found from ``where``, int64[items], minimising a level at temperatures from first to last."""
+    """Best places found from ``where``, int64[items], minimising a level at temperatures from first to last.
+
+    Ends before its time only where the level has come to nothing.
+    """
     table = tabled(problem)
     number = len(problem.workload)
     items = Items(np.arange(number), np.arange(number + 1), (), ())
@@ -58,9 +62,10 @@ def cooled(
     caps = np.full(len(walkers[0].values), np.inf)
     caps[0] = float(walkers[0].values[0])
     best_value, best = float(walkers[0].values[level]), walkers[0].state.where.copy()
+    nothing = NOTHING * max(abs(best_value), 1e-300)
     done, exchanged, rounds = 0, 0, 2000
     with ThreadPoolExecutor(len(walkers)) as pool:
-        while (progress := pace.progress(done)) < 1.0:
+        while best_value > nothing and (progress := pace.progress(done)) < 1.0:
             cooling = min(1.0, progress / (1 - DESCENT_SHARE))
             heat = heats[0] * (heats[1] / heats[0]) ** cooling if progress < 1 - DESCENT_SHARE else LEAST
             began = time.perf_counter()

@@ -43,6 +43,7 @@ CHUNK_SECONDS = 0.04
 FIRST_SHARE = 0.5  # of the time, at most, until everybody who must stands
 DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
 ARRANGE_SHARE = 0.7  # of the time, for walks over clusters
+MOST_LEFT = 0.02  # of the items that may be without a place before walks over clusters
 WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
 EXCHANGES = 20  # times that walks compare notes in a level
 MOVES_PER_ITEM = 400  # of a search that has neither a time limit nor a number of iterations
@@ -205,7 +206,10 @@ class Search:
 
     def _arrange(self) -> None:
         """Where traffic between single items is the aim: walk over clusters of them first."""
-        if self.budget.exhausted or not can_arrange(self.problem):
+        few = self.walkers[0].num_left <= MOST_LEFT * len(self.items.block)
+        if self.budget.exhausted or not few or not can_arrange(self.problem):
+            return
+        if self.walkers[0].values[int(self.problem.level_of[at.GOAL_TRAFFIC])] <= NEAR:
             return
         self.recorder.phase("arranging")
         seconds = None if self._moves is not None else self.budget.remaining()

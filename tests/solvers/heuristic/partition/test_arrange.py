@@ -135,3 +135,37 @@ def test_a_partition_cuts_less_than_a_first_placement_and_fills_nodes_evenly() -
     assert walker.num_left < 0.05 * len(where)
     search.construct(walker)
     assert walker.values[1] < search.walkers[0].values[1]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_teams_stay_whole_where_they_can(seed: int) -> None:
+    document = generate("claims", agents=3000, load=0.95, seed=seed)
+    search = search_of(document, "place-close")
+    search._first_placement(None)
+    pace = Pace(lambda done: done / 2_000_000, timed=False)
+    found = arranged(search.problem, search.walkers[0].state.where.copy(), pace=pace, seed=seed, threads=1)
+    assert found is not None
+    teams = search.problem.unit
+    for team in range(teams.max() + 1):
+        assert len(set(found.where[teams == team].tolist())) == 1
+    assert pace.tried < 2_000_000  # ended for want of any excess
+    walker = search._walker(1)
+    walker.put(found.where, search.problem.first_option[search.problem.workload])
+    assert walker.num_left == 0
+    assert walker.values[2] == 0
+
+
+def test_a_team_counts_for_its_size_and_is_never_parted() -> None:
+    graph = edges((0, 1, 10.0), (2, 3, 10.0), size=[0.2] * 5)
+    teams = np.array([7, -1, 7, -1, 7])
+    cluster = clusters_of(graph, np.zeros(5, dtype=np.int64), 0.7, teams)
+    assert cluster[0] == cluster[2] == cluster[4]
+    assert len(set(cluster.tolist())) == 3  # 0.6 + 0.2 is too much for another one
+
+
+def test_teams_too_large_for_a_node_are_left_to_single_moves() -> None:
+    document = dict(generate("claims", agents=300, load=0.5, seed=1))
+    search = search_of(document, "place-close")
+    search.problem.need[:] *= 1000
+    where = np.zeros(len(search.problem.workload), dtype=np.int64)
+    assert arranged(search.problem, where, pace=Pace(lambda _: 1.0, timed=False), seed=1, threads=1) is None

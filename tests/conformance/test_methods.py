@@ -22,10 +22,20 @@ from tests.oracle.in_use import ids_in_use
 
 EXACT = ("milp", "cpsat")
 TIME_LIMIT = 20.0
+ITERATIONS = {"local-search": 2000, "genetic": 2000, "lns": 5}  # of methods that would go on to their time limit
 
 
 def run(instance: Instance, model: Model, method: str):  # type: ignore[no-untyped-def]
-    return solve(instance, model, method=method, time_limit=TIME_LIMIT, seed=0, threads=1, gap=0.0)
+    return solve(
+        instance,
+        model,
+        method=method,
+        time_limit=TIME_LIMIT,
+        iterations=ITERATIONS.get(method),
+        seed=0,
+        threads=1,
+        gap=0.0,
+    )
 
 
 def supported(method: str) -> set[Family | GoalId]:

@@ -34,6 +34,8 @@ STAGE_SHARE = 0.6  # of the time, for a stage before the exact model
 SEARCH_FROM = 2_000  # placement variables from which a search gives the first plan
 SEARCH_ALONE_FROM = 40_000  # and from which the exact model would not come to an end
 SEARCH_SHARE = 0.25  # of the time, for a search before the exact model
+SEARCH_SECONDS = 4.0  # that such a search gets, if that is no more than MOST_SEARCH_SHARE of the time
+MOST_SEARCH_SHARE = 0.6
 BOUND_SHARE = 0.15  # of the time, kept for bounds after a search alone
 MOST_BOUND_SECONDS = 20.0
 
@@ -77,7 +79,8 @@ class AutoMethod:
                 return _with_totals(compiled, answer, budget)
         first = start
         if stage is None and size >= SEARCH_FROM:
-            answer = run.search(start, budget.portion(SEARCH_SHARE))
+            least = SEARCH_SECONDS / max(SEARCH_SECONDS, budget.remaining())
+            answer = run.search(start, budget.portion(max(SEARCH_SHARE, min(MOST_SEARCH_SHARE, least))))
             first = answer.assignment if answer is not None else start
         first = first or first_plan(compiled, budget, recorder, seed) or as_it_runs(compiled)
         known = StageAnswer(first, None, optimal=False)

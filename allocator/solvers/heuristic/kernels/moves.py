@@ -75,6 +75,7 @@ __all__ = [
     "SWAP",
     "TEAM",
     "propose",
+    "propose_shift",
 ]
 
 SHIFT, SWAP, CHAIN, TEAM, MAKE_ROOM, INSERT, EVICT, EXCHANGE, REGROUP, DROP = range(10)
@@ -314,8 +315,25 @@ def make_room(problem: Table, state: Table, item: int, node: int, option: int, n
 
 
 @part
+def propose_shift(problem: Table, state: Table) -> int:
+    """Write that a random item goes to another node, or to another of its options."""
+    sizes, s_where, s_option = ints(problem, P_SIZES), ints(state, S_WHERE), ints(state, S_OPTION)
+    item = below(words(state, S_RANDOM), sizes[ITEMS])
+    here = s_where[item]
+    if here < 0:
+        return 0
+    option = some_option(problem, state, item)
+    plain = not sizes[FLAGS] & (UNITS | PAIRS)
+    for _ in range(4):
+        node = below(words(state, S_RANDOM), sizes[NODES]) if plain else some_node(problem, state, item)
+        if (node != here or option != s_option[item]) and (node == here or roomy(problem, state, item, node, option)):
+            return step(state, leave(state, 0, item), item, node, option, 1)
+    return 0
+
+
+@part
 def propose(problem: Table, state: Table, move: int) -> int:
-    """Write the changes of a random move of a kind; 0 when there is nothing to try."""
+    """Write the changes of a random move of a kind but ``SHIFT``; 0 when there is nothing to try."""
     p_sizes = ints(problem, P_SIZES)
     p_unit = ints(problem, P_UNIT)
     p_unit_gang = marks(problem, P_UNIT_GANG)
@@ -373,15 +391,6 @@ def propose(problem: Table, state: Table, move: int) -> int:
     if move == DROP:
         unit = p_unit[item]
         return leave(state, 0, item) if unit < 0 else leave_unit(problem, state, 0, unit)
-    if move == SHIFT:
-        option = some_option(problem, state, item)
-        for _ in range(4):
-            node = some_node(problem, state, item)
-            if (node != here or option != s_option[item]) and (
-                node == here or roomy(problem, state, item, node, option)
-            ):
-                return step(state, leave(state, 0, item), item, node, option, 1)
-        return 0
     if move == SWAP:
         there = some_node(problem, state, item)
         if there == here:

@@ -93,7 +93,7 @@ from allocator.solvers.heuristic.kernels.tables import floats, floats2, ints, in
 if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.tables import Table
 
-__all__ = ["UNKNOWN", "price"]
+__all__ = ["UNKNOWN", "price", "price_shift"]
 
 UNKNOWN = -1e300  # as good as any: let it be tried
 SMALL = 8  # changes of a move that is priced
@@ -192,6 +192,30 @@ def price_of_domain(problem: Table, state: Table, d: int, k: int, level: int) ->
 
 
 @part
+def price_of_node(problem: Table, state: Table, node: int, other: int, row: int, sign: int, level: int) -> float:
+    """Change of soft limits at and above a node, without the domains that another node shares with it."""
+    area_start, area = ints(problem, P_AREA_START), ints(problem, P_AREA)
+    use, need, soft = ints2(state, S_USE), ints2(problem, P_NEED), ints2(problem, P_SOFT)
+    soft_weight, soft_level = floats2(problem, P_SOFT_WEIGHT), ints(problem, P_SOFT_LEVEL)
+    total = 0.0
+    for q in range(area_start[node], area_start[node + 1]):
+        d = area[q]
+        shared = False
+        for x in range(area_start[other], area_start[other + 1]):
+            shared |= area[x] == d
+        if shared:
+            continue
+        part_of_domain = 0.0
+        for c in range(ints(problem, P_SIZES)[COLUMNS]):
+            if soft_weight[d, c] != 0.0 and soft_level[c] == level:
+                more = sign * need[row, c]
+                old = use[d, c] - soft[d, c]
+                part_of_domain += soft_weight[d, c] * (max(0, old + more) - max(0, old))
+        total += part_of_domain
+    return total
+
+
+@part
 def price(problem: Table, state: Table, number: int, level: int) -> float:
     """What the steps would add to a level's value; ``UNKNOWN`` for what only trying tells."""
     flags, kinds, columns = (
@@ -260,4 +284,38 @@ def price(problem: Table, state: Table, number: int, level: int) -> float:
                     new = response_of(root[node] + root_net[k], more, soft[touched[k], c], unit)
                     total += floats(problem, P_SCALARS)[P99_WEIGHT] * (new - old)
                     break
+    return total
+
+
+@part
+def price_shift(problem: Table, state: Table, level: int) -> float:
+    """``price`` of a shift, quicker where only soft limits and response times count and the needs stay the same."""
+    flags, kinds = ints(problem, P_SIZES)[FLAGS], ints(problem, P_SIZES)[KINDS]
+    steps, kind = ints2(state, S_STEPS), ints(problem, P_KIND)
+    here, node = steps[0, 1], steps[1, 1]
+    row = steps[0, 2] * kinds + kind[here]
+    if (
+        flags & (LINKS | OPENING | WATTS | BALANCED | COSTS | MOVING | TRAFFIC)
+        or here == node
+        or row != steps[1, 2] * kinds + kind[node]
+    ):
+        return price(problem, state, 2, level)
+    total = price_of_node(problem, state, here, node, row, -1, level)
+    total += price_of_node(problem, state, node, here, row, 1, level)
+    if flags & P99 and ints(problem, P_LEVEL_OF)[GOAL_P99] == level:
+        leaf, root, use, soft = (
+            ints(problem, P_LEAF),
+            floats(state, S_ROOT),
+            ints2(state, S_USE),
+            ints2(problem, P_SOFT),
+        )
+        more_root, need = floats(problem, P_ROOT_NEED)[row], ints2(problem, P_NEED)
+        weight = floats(problem, P_SCALARS)[P99_WEIGHT]
+        for i in range(2):
+            h, sign = steps[i, 1], steps[i, 3]
+            d, c = leaf[h], ints(problem, P_STABLE_COLUMN)[h]
+            unit = floats(problem, P_UNIT_OF_SHARE)[h]
+            old = response_of(root[h], use[d, c], soft[d, c], unit)
+            new = response_of(root[h] + sign * more_root, use[d, c] + sign * need[row, c], soft[d, c], unit)
+            total += weight * (new - old)
     return total

@@ -28,8 +28,8 @@ from allocator.solvers.heuristic.kernels.layout import (
     S_VALUES,
     S_WHERE,
 )
-from allocator.solvers.heuristic.kernels.moves import propose
-from allocator.solvers.heuristic.kernels.price import price
+from allocator.solvers.heuristic.kernels.moves import SHIFT, propose, propose_shift
+from allocator.solvers.heuristic.kernels.price import price, price_shift
 from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, words
 
 if TYPE_CHECKING:
@@ -79,13 +79,13 @@ def walk(
         move = 0
         while mix[move] <= dice:
             move += 1
-        number = propose(problem, state, move)
+        number = propose_shift(problem, state) if move == SHIFT else propose(problem, state, move)
         counts[0, move] += 1
         if number == 0:
             continue
         bar = min(30.0, -log(max(1e-300, uniform(s_random)))) * heat  # worse by more is not taken
         if level > 0:
-            worse = price(problem, state, number, level)
+            worse = price_shift(problem, state, level) if move == SHIFT else price(problem, state, number, level)
             if worse > bar and worse > NEGLIGIBLE * max(1.0, abs(values[level])):
                 met = int(sample[0])
                 sample[1 + met % (len(sample) - 1)] = worse

@@ -20,8 +20,8 @@ from allocator.solvers.heuristic.kernels.construct import try_steps, undo_steps
 from allocator.solvers.heuristic.kernels.items import counts_of
 from allocator.solvers.heuristic.kernels.jit import kernel
 from allocator.solvers.heuristic.kernels.layout import S_VALUES
-from allocator.solvers.heuristic.kernels.moves import NUM_MOVES, propose
-from allocator.solvers.heuristic.kernels.price import UNKNOWN, price
+from allocator.solvers.heuristic.kernels.moves import NUM_MOVES, SHIFT, propose, propose_shift
+from allocator.solvers.heuristic.kernels.price import UNKNOWN, price, price_shift
 from allocator.solvers.heuristic.kernels.tables import Table, floats
 from allocator.solvers.heuristic.search.run import Search
 from allocator.solvers.heuristic.search.walker import Walker
@@ -111,10 +111,10 @@ def trial_of_price(  # noqa: PLR0917 - compiled code takes no keywords
     problem: Table, state: Table, level: int, move: int, told: Float, met: Float
 ) -> bool:
     """Price a random move, carry it out, take it back: whether it was priced and fitted."""
-    number = propose(problem, state, move)
+    number = propose_shift(problem, state) if move == SHIFT else propose(problem, state, move)
     if number == 0:
         return False
-    told[0] = price(problem, state, number, level)
+    told[0] = price_shift(problem, state, level) if move == SHIFT else price(problem, state, number, level)
     before = floats(state, S_VALUES)[level]
     if not try_steps(problem, state, number):
         return False

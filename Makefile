@@ -1,6 +1,6 @@
 # Shortcuts for developers. None of them is needed to use the project: ./quickstart and ./run-tests work without make.
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint type lock bench-small bench-gap bench-ctap bench-gqap bench-vbp bench-roadef bench-openb bench-linearization bench-nonconcave bench-scale bench-methods bench-kernels commwall clean
+.PHONY: help setup test lint type lock bench-small bench-gap bench-ctap bench-gqap bench-vbp bench-roadef bench-openb bench-linearization bench-nonconcave bench-scale bench-methods bench-kernels bench-twin commwall clean
 
 BIN := .venv/bin
 
@@ -78,6 +78,10 @@ bench-nonconcave: setup ## curves of eight points that are not concave, on 20 up
 # make bench-scale [ARGS="--agents 40000 --seeds 2 --models p99 -o table.md"]; 5 seeds of everything take an hour
 bench-scale: setup ## whole processes at 40,000 and 200,000 agents: seconds, first plan, certified gaps, memory
 	$(BIN)/python -m tests.bench.scale $(ARGS)
+
+# make bench-twin [ARGS="--agents 40000 --seeds 11 12 13 -o table.md"]; three minutes a seed
+bench-twin: setup ## traffic of a production network against graph partitioners (mtkahypar)
+	$(BIN)/python -m tests.bench.twin $(ARGS)
 
 bench-methods: setup ## methods side by side at equal limits on large instances
 	$(BIN)/python -m tests.bench.methods $(ARGS)

@@ -45,14 +45,21 @@ def can_arrange(problem: Problem) -> bool:
 
 
 def start_of(
-    problem: Problem, *, seconds: float | None, seed: int, threads: int, preset: str = "DETERMINISTIC_QUALITY"
+    problem: Problem, *, seconds: float | None, seed: int, threads: int, preset: str | None = None
 ) -> Int | None:
-    """Nodes by the partitioner, int64[M]; None where it is missing, would take too long, or nodes are not alike."""
+    """Nodes by the partitioner, int64[M]; None where it is missing, would take too long, or nodes are not alike.
+
+    Parameters
+    ----------
+    seconds : time left; None where moves are counted, and the same seed must give the same nodes.
+    preset : of the partitioner; None: a quick one by the clock, else a deterministic one.
+    """
     if not can_partition() or not problem.eligible.all() or not len(problem.pair_item):
         return None
     if seconds is not None and SECONDS_A_VERTEX * len(problem.workload) > PARTITION_SHARE * seconds:
         return None
-    return partitioned(problem, flow_graph(problem), seed=seed, threads=threads, preset=preset)
+    chosen = preset or ("QUALITY" if seconds is not None else "DETERMINISTIC_QUALITY")
+    return partitioned(problem, flow_graph(problem), seed=seed, threads=threads, preset=chosen)
 
 
 def arranged(problem: Problem, where: Int, *, pace: Pace, seed: int, threads: int) -> Arranged | None:

@@ -33,9 +33,7 @@ def can_partition() -> bool:
     return find_spec("mtkahypar") is not None
 
 
-def partitioned(
-    problem: Problem, graph: FlowGraph, *, seed: int, threads: int, preset: str = "DETERMINISTIC_QUALITY"
-) -> Int:
+def partitioned(problem: Problem, graph: FlowGraph, *, seed: int, threads: int, preset: str) -> Int:
     """Node of every vertex, int64[V].
 
     Parameters

@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 
 import numba
 
-__all__ = ["cache_folder", "kernel", "part"]
+__all__ = ["cache_folder", "kernel", "part", "spliced"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -51,3 +51,8 @@ def kernel(function: F) -> F:
 def part(function: F) -> F:
     """Compile a part of loops; numba's compiler takes small ones into their callers."""
     return cast("F", numba.njit(nogil=True, error_model="numpy")(function))
+
+
+def spliced(function: F) -> F:
+    """Take a part into its callers before anything is compiled: each level of parts is compiled with all below it."""
+    return cast("F", numba.njit(nogil=True, error_model="numpy", inline="always")(function))

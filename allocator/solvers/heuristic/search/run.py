@@ -26,6 +26,7 @@ from allocator.solvers.heuristic.kernels.problem import Problem, tabled
 from allocator.solvers.heuristic.partition.arrange import arranged, can_arrange, start_of
 from allocator.solvers.heuristic.partition.walks import Pace
 from allocator.solvers.heuristic.search.dealing import Deal, adapt, deal_of, positions
+from allocator.solvers.heuristic.search.filling import Filling
 from allocator.solvers.heuristic.search.heat import heat_range
 from allocator.solvers.heuristic.search.mixes import mix_of
 from allocator.solvers.heuristic.search.peaks import Threshold
@@ -52,6 +53,7 @@ PROBES = 20_000  # moves that measure the worsenings of a level
 CHECK_SHARE = 3.0  # times the seconds of an exact evaluation that the end of a run takes
 REPORT_SECONDS = 0.5
 NEAR = 1e-9
+MOVES_A_REFILL = 20  # moves of a walk that take as long
 DEAL_SHARE = 0.3  # of the time, at most, for the relaxation that deals
 CLOSE = Fraction(1, 1000)  # relative distance from a bound at which response times are left as they are
 
@@ -115,6 +117,8 @@ class Search:
         self._evaluation_seconds = 0.0
         self._reported = 0.0
         self._warm = 0.0  # first temperature of single items after clusters of them, 0: by their worsenings
+        filled = self.problem.level_of[at.GOAL_PLACED] >= 0
+        self._filling = Filling(self.problem, self.table) if filled else None
         self._threshold = self._peaks()
         self._moves = self._number_of_moves()
 
@@ -165,9 +169,28 @@ class Search:
             walker.clear_parts()
         if walker.num_left:
             self.recorder.phase("placing")
+            if self._filling is not None and self._filling.alike:
+                self._fill()
+                walker = self.walkers[0]
             self.construct(walker)
-            if walker.clear_parts():  # what ran in part made room
+            if walker.state.totals[at.SPLIT] and walker.clear_parts():  # what ran in part made room
                 self.construct(walker)
+
+    def _fill(self) -> None:
+        """Seat gangs and single items, in the better one of some orders."""
+        filling = self._filling
+        if filling is None:
+            return
+        begin, best = self.walkers[0], None
+        for order in filling.orders():
+            walker = self._walker(0)
+            walker.adopt(begin)
+            filling.fill(walker, order, self.budget)
+            if best is None or tuple(walker.values) < tuple(best.values):
+                best = walker
+            if not walker.num_left or self.budget.exhausted:
+                break
+        self.walkers[0] = best or begin
 
     def _dealt(self) -> Deal | None:
         """What the relaxation says of the first level that cares for response times; the problem is adapted to it."""
@@ -180,11 +203,18 @@ class Search:
         return None
 
     def construct(self, walker: Walker) -> None:
-        """Place who is left: teams by traffic, then large items first."""
+        """Place who is left: teams by traffic, then large items first; after filling units and who must stand."""
+        order = self._order()
+        if self._filling is not None and self._filling.alike:
+            w = self.problem.workload[order]
+            order = order[(self.problem.unit[order] >= 0) | (self.problem.size[w] > 0)]
+            order = order[walker.state.where[order] < 0]
+            if not len(order):
+                return
         workload = self.problem.workload
         number = np.diff(self.problem.first_option)[workload]
         goals = set(self.compiled.model.goal_ids)
-        walker.construct(self._order(), number.astype(np.int64), LOOKS, tight=not goals & SPREADING, cursor=0)
+        walker.construct(order, number.astype(np.int64), LOOKS, tight=not goals & SPREADING, cursor=0)
 
     def _order(self) -> Int:
         problem = self.problem
@@ -258,6 +288,9 @@ class Search:
         if self._threshold is not None and level == int(self.problem.soft_level[self._threshold.columns[0]]):
             self._threshold.follow(self.walkers)
         self._cool(level, caps, clock)
+        if self._filling is not None and self._filling.alike and level == self.problem.level_of[at.GOAL_PLACED]:
+            for walker in self.walkers:  # who counts nothing may have lost a seat
+                self._filling.fill(walker, self._filling.orders()[0], self.budget)
 
     def _clock(self, share: float) -> _Clock:
         left = self.budget.remaining()
@@ -314,6 +347,15 @@ class Search:
         return heat_range(sampled, moves / max(1, len(self.items.block)))
 
     def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heat: float, rounds: int) -> None:
+        filling = self._filling
+        if filling is not None and level == self.problem.level_of[at.GOAL_PLACED]:
+            number = max(1, rounds // MOVES_A_REFILL)
+            for job in [pool.submit(filling.refill, each, level, caps, heat, number) for each in self.walkers]:
+                job.result()
+            if not filling.teams and {goal.id for goal in self.compiled.model.levels[level - 1].goals} == {
+                GoalId.PLACED
+            }:
+                return
         mixes = [mix_of(self.problem, left=bool(walker.state.totals[at.LEFT])) for walker in self.walkers]
         if len(self.walkers) == 1:
             self.walkers[0].walk(level, caps, heat, 1.0, rounds, mixes[0])

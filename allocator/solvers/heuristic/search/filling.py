@@ -125,13 +125,13 @@ class Filling:
         for begin in range(0, len(left), CHUNK):
             if budget.exhausted:
                 return
-            self._run(walker, 1, ANY, 0.0, 0, left[begin : begin + CHUNK])
+            self._run(walker, 1, ANY, 0.0, 0, order=left[begin : begin + CHUNK])
 
     def refill(self, walker: Walker, level: int, caps: Float, heat: float, rounds: int) -> None:
         """Empty domains and fill them anew, see ``refill``."""
-        self._run(walker, level, caps, heat, rounds, NOBODY)
+        self._run(walker, level, caps, heat, rounds, order=NOBODY)
 
-    def _run(self, walker: Walker, level: int, caps: Float, heat: float, rounds: int, order: Int) -> None:
+    def _run(self, walker: Walker, level: int, caps: Float, heat: float, rounds: int, *, order: Int) -> None:
         supply = self._supply
         counts = np.zeros(3, dtype=np.int64)  # walks side by side each have their own
         refill(

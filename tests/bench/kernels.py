@@ -42,7 +42,7 @@ def search_of(document: Mapping[str, Any], model: str) -> Search:
     compiled = compile_instance(instance_from_dict(document), load_model(model))
     budget = Limits(None).start()
     search = Search(compiled, budget, Recorder(budget.elapsed, ()), 0, 1)
-    search._first_placement(None)  # noqa: SLF001 - the measurement begins where the search does
+    search._first_placement(None)
     return search
 
 
@@ -78,8 +78,8 @@ def in_c(folder: Path) -> C | None:
 
     def run(walker: Walker, level: int, caps: npt.NDArray[np.float64], heat: float, rounds: int) -> None:
         function(
-            ctypes.c_void_p(walker._problem_table.ctypes.data),  # noqa: SLF001 - the tables are what is compared on
-            ctypes.c_void_p(walker._tabled.table.ctypes.data),  # noqa: SLF001
+            ctypes.c_void_p(walker._problem_table.ctypes.data),
+            ctypes.c_void_p(walker._tabled.table.ctypes.data),
             ctypes.c_int64(level),
             ctypes.c_void_p(caps.ctypes.data),
             ctypes.c_double(heat),
@@ -107,8 +107,8 @@ def families(rounds: int, repeats: int) -> list[str]:
         level = len(search.compiled.model.levels)
         caps = np.full(level + 1, np.inf)
         mix = mix_of(search.problem, left=False)
-        walker.walk(level, caps, 1e-300, 1.0, 1000, mix)
-        rates = [rate(lambda: walker.walk(level, caps, 1e-300, 1.0, rounds, mix), rounds) for _ in range(repeats)]
+        walker.walk(level, caps, 1e-300, 1000, mix)
+        rates = [rate(lambda: walker.walk(level, caps, 1e-300, rounds, mix), rounds) for _ in range(repeats)]
         rows.append(f"| {family} 40000, {model}, all moves | {statistics.median(rates):,.0f} | | |")
         print(rows[-1], flush=True)
     return rows
@@ -131,7 +131,7 @@ def shifts(rounds: int, repeats: int, heat: float) -> tuple[list[str], list[str]
         rates: list[float] = []
         ratios: list[float] = []
         for _ in range(repeats):
-            rates.append(rate(lambda: ours.walk(level, caps, heat, 1.0, rounds, mix), rounds))
+            rates.append(rate(lambda: ours.walk(level, caps, heat, rounds, mix), rounds))
             if other is not None:
                 in_theirs = rate(lambda: other(theirs, level, caps, heat, rounds), rounds)
                 ratios.append(rates[-1] / in_theirs)

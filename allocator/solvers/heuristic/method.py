@@ -1,4 +1,4 @@
-"""The method ``local-search``: compiled moves over single members, level by level; exact shares at the end; no bound."""
+"""The method ``local-search``: compiled moves of members, level by level; exact shares at the end; no bound."""
 
 from __future__ import annotations
 

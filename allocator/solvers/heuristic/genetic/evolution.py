@@ -181,7 +181,7 @@ class Evolution:
                 while tried < moves and not self.budget.exhausted and (level or walker.value(0) > NEAR):
                     rounds = min(SLICE, moves - tried)
                     mix = mix_of(self._problem, left=bool(walker.state.totals[at.LEFT]))
-                    walker.walk(level, caps, 1e-300, 1.0, rounds, mix)
+                    walker.walk(level, caps, 1e-300, rounds, mix)
                     tried += rounds
             caps[level] = float(walker.values[level]) + NEAR * max(1.0, abs(float(walker.values[level])))
 

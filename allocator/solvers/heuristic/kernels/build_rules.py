@@ -98,10 +98,10 @@ def rule_fields(compiled: Compiled, items: Items) -> Part:
     needed_start, needed = lists(((b, a) for a, b in needs), number)
     group_of = np.array([groups[w.group] for w in instance.workloads], dtype=np.int64)
     is_ruled = np.array([w.group in ruled for w in instance.workloads], dtype=bool)
-    workload = np.array([b.workload for b in compiled.blocks], dtype=np.int64)[items.block]
+    of_item: Int = np.array([b.workload for b in compiled.blocks], dtype=np.int64)[items.block]
     fields = {
-        "group": np.where(is_ruled[workload], group_of[workload], -1).astype(np.int64) if len(workload) else workload,
-        "mover": group_of[workload] if len(workload) else workload,
+        "group": np.where(is_ruled[of_item], group_of[of_item], -1).astype(np.int64) if len(of_item) else of_item,
+        "mover": group_of[of_item] if len(of_item) else of_item,
         "tally_start": tally_start,
         "tally": tally,
         "part": part_of,

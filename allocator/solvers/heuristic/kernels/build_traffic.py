@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -83,7 +85,7 @@ def _entries(compiled: Compiled) -> dict[str, object]:
     }
 
 
-def _links(compiled: Compiled) -> dict[str, Float]:
+def _links(compiled: Compiled) -> dict[str, npt.NDArray[Any]]:
     number = compiled.num_domains
     weight = np.zeros(number)
     link, inside = np.full(number, np.inf), np.full(number, np.inf)
@@ -109,9 +111,9 @@ def _links(compiled: Compiled) -> dict[str, Float]:
         "weight": weight,
         "link": link,
         "inside": inside,
-        "curve": curve,  # type: ignore[dict-item]
+        "curve": curve,
         "bend": bend,
-        "point_start": np.array(start, dtype=np.int64),  # type: ignore[dict-item]
+        "point_start": np.array(start, dtype=np.int64),
         "point_load": np.ascontiguousarray(tables[:, 0]),
         "point_carried": np.ascontiguousarray(tables[:, 1]),
     }

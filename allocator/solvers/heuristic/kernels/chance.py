@@ -34,4 +34,4 @@ def uniform(random: npt.NDArray[np.uint64]) -> float:
 @part
 def below(random: npt.NDArray[np.uint64], number: int) -> int:
     """An integer in [0, number), number < 2^31."""
-    return np.int64(((draw(random) >> np.uint64(33)) * np.uint64(number)) >> np.uint64(31))
+    return np.int64(((draw(random) >> np.uint64(33)) * np.uint64(number)) >> np.uint64(31))  # type: ignore[return-value]  # the compiler's integer

@@ -428,7 +428,7 @@ def add_entry_flows(problem: Table, state: Table, item: int, node: int, sign: in
 
 
 @part
-def relist(problem: Table, state: Table, item: int, node: int, sign: int) -> None:
+def relist(state: Table, item: int, node: int, sign: int) -> None:
     """Keep the lists of who stands on a node and who is left."""
     s_first_on = ints(state, S_FIRST_ON)
     s_next_on = ints(state, S_NEXT_ON)
@@ -564,5 +564,5 @@ def change(problem: Table, state: Table, item: int, node: int, option: int, sign
         unit = ints(problem, P_UNIT)[item]
         if unit >= 0:
             count_unit(problem, state, unit, sign)
-    relist(problem, state, item, node, sign)
+    relist(state, item, node, sign)
     ints(state, S_OPTION)[item] = option

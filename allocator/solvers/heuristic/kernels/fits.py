@@ -95,9 +95,8 @@ def roomy(problem: Table, state: Table, item: int, node: int, option: int) -> bo
     home = p_current[item] == node
     for c in range(p_sizes[COLUMNS]):
         need = p_need[row, c]
-        if need > 0 and s_use[leaf, c] + s_held[leaf, c] + need > p_limit[leaf, c]:
-            if not (home and p_holds[c]):
-                return False
+        if need > 0 and not (home and p_holds[c]) and s_use[leaf, c] + s_held[leaf, c] + need > p_limit[leaf, c]:
+            return False
     return True
 
 
@@ -129,7 +128,7 @@ def makes_way(problem: Table, state: Table, item: int, other: int, node: int) ->
 
 @part
 def leaves_room(problem: Table, state: Table, item: int, node: int, option: int) -> bool:
-    """Whether a node holds what a member that left it still holds there, which may be more than it used (equation 8)."""
+    """Whether a node bears what a member that left still holds there: it may be more than it used (equation 8)."""
     if ints(problem, P_CURRENT)[item] != node or ints(problem, P_CURRENT_OPTION)[item] == option:
         return True
     holds, limit = marks(problem, P_HOLDS), ints2(problem, P_LIMIT)

@@ -66,7 +66,7 @@ def counts_of(items: Items, where: Int, option: Int, num_nodes: int) -> dict[tup
 
 
 def positions_of(compiled: Compiled, items: Items, counts: Mapping[tuple[int, int, int], int]) -> tuple[Int, Int]:
-    """Node (-1: none) and option of every item under an assignment in counts; gangs get distinct nodes of one domain."""
+    """Node (-1: none) and option of every item under an assignment; gangs get distinct nodes of one domain."""
     where = np.full(len(items.block), -1, dtype=np.int64)
     option = np.zeros(len(items.block), dtype=np.int64)
     for b, block in enumerate(compiled.blocks):
@@ -82,20 +82,20 @@ def positions_of(compiled: Compiled, items: Items, counts: Mapping[tuple[int, in
     for unit in compiled.gangs:
         if unit.replicas == 1 and len(unit.blocks) > 1:
             continue
-        block = unit.blocks[0]
+        own = unit.blocks[0]
         seats: list[tuple[int, int]] = []
         for domain in compiled.outermost(unit.level):
             for o in compiled.options_of(unit.workload):
                 inside = [
                     (o, node)
-                    for p, node, number in spots.get(block, ())
+                    for p, node, number in spots.get(own, ())
                     if p == o and domain.first_node <= node < domain.end_node
                     for _ in range(number)
                 ]
                 replicas = len(inside) // unit.size
                 for replica in range(replicas):
                     seats.extend(inside[replica::replicas])
-        start = int(items.first[block])
-        for offset, (o, node) in enumerate(seats[: int(items.first[block + 1]) - start]):
+        start = int(items.first[own])
+        for offset, (o, node) in enumerate(seats[: int(items.first[own + 1]) - start]):
             where[start + offset], option[start + offset] = node, o
     return where, option

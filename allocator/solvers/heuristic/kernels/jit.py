@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -36,16 +36,17 @@ def cache_folder() -> Path:
 
 
 FOLDER = cache_folder()
+CONFIG: Any = numba.config  # its entries are set as the module is imported
 
 
 def kernel(function: F) -> F:
     """Compile a loop; it releases the interpreter's lock, so that independent walks run on several cores."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(FOLDER)
+    before = CONFIG.CACHE_DIR
+    CONFIG.CACHE_DIR = str(FOLDER)
     try:
         return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
     finally:
-        numba.config.CACHE_DIR = before
+        CONFIG.CACHE_DIR = before
 
 
 def part(function: F) -> F:

@@ -338,7 +338,6 @@ def propose(problem: Table, state: Table, move: int) -> int:
     p_unit = ints(problem, P_UNIT)
     p_unit_gang = marks(problem, P_UNIT_GANG)
     p_unit_start = ints(problem, P_UNIT_START)
-    p_scalars = floats(problem, P_SCALARS)
     p_eligible = marks2(problem, P_ELIGIBLE)
     p_unit_items = ints(problem, P_UNIT_ITEMS)
     p_workload = ints(problem, P_WORKLOAD)

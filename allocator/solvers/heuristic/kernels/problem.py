@@ -52,17 +52,20 @@ class Problem(NamedTuple):
     most_moves : int64[2], members and bytes that may move.
     node_weight, idle, slope : float64[N], of the goals ``nodes`` and ``power``; ``driver`` : int64[N], its column.
     cap : float64[D], watts allowed, infinite where not stated; draw_idle, draw_slope : float64[N]; watt : float64.
-    tally_start, tally : rules of a group; part : int64[T], row of slot : int64[., N], domain at a node, -1; tally_offset : int64[T].
+    tally_start, tally : rules of a group; part : int64[T], row of slot : int64[., N], zone at a node, -1;
+    tally_offset : int64[T], where the counts of a tally begin.
     at_most, at_least : int64[T]. needs_start, needs, needed_start, needed : dependency between tallies.
     unit : int64[M], team or gang that is placed whole, -1; unit_start, unit_items; unit_gang : uint8[U];
     unit_slot : int64[U], row of ``gang_slot`` : int64[., N]. unit_rate : float64[U], bit/s of a pair, 0 for gangs.
     pair_start, pair_item, pair_out, pair_in : flows of an item, bit/s.
     entry_start, entry, entry_side : entries between classes that an item's workload takes part in; entry_rate.
     weight : float64[D] of an uplink, times the goal's. distance : float64[N, N] or [1, 1], used if sizes[MATRIX].
-    link : float64[D], bandwidth, infinite where unlimited; inside : float64[D]; curve : int64[D] 0 fair, 1 knee, 2 table;
+    link : float64[D], bandwidth, infinite where unlimited; inside : float64[D]; curve : int64[D], 0 fair, 1 knee,
+    2 table;
     bend : float64[D], p of a knee; point_start, point_load, point_carried : tables, per bandwidth.
     lost : float64, what one undelivered bit/s costs; jam : float64, weight of the goal congestion.
-    root_need : float64[O * K], square root of weight times work times K; stable_column : int64[N]; p99_weight : float64;
+    root_need : float64[O * K], square root of weight times work times ln 100; stable_column : int64[N];
+    p99_weight : float64;
     unit_of_share : float64[N], base units of one unit of ``stable_column``.
     """
 

@@ -36,8 +36,9 @@ class State(NamedTuple):
     root : float64[N], sum of ``root_need``. drawn : int64[D, R], taken from pools. watts : float64[D].
     load : float64[D, 2], bit/s upwards and downwards; met : float64[D], of flows that meet in a domain.
     placed : int64[U], items of a unit that stand. left, left_at : int64[M], list of the unplaced.
-    inside : int64[E, 2, D], sources and targets of an entry in a domain; ends : int64[E, 2], in all; reach : float64[E, 2].
-    random : uint64[1]. steps, before : int64[LARGEST_MOVE, 4], the elementary changes of a move. saved : float64[L + 1].
+    inside : int64[E, 2, D], sources and targets of an entry in a domain; ends : int64[E, 2], in all;
+    reach : float64[E, 2], their summed distance from the root.
+    random : uint64[1]. steps : int64[LARGEST_MOVE, 4], the elementary changes of a move. saved : float64[L + 1].
     touched, net, root_net : domains that a priced move touches, what it adds to their columns, to ``root``.
     """
 
@@ -150,4 +151,4 @@ def empty_state(problem: Problem, seed: int) -> State:
 
 def copy_of(state: State) -> State:
     """A state of its own."""
-    return State(*(array.copy() for array in state))
+    return State._make(array.copy() for array in state)

@@ -36,8 +36,7 @@ class Tabled:
             row[1 : 1 + array.ndim] = array.shape
 
 
-@intrinsic
-def _pointer(_context, address):  # type: ignore[no-untyped-def]  # numba calls it with its own types
+def _address_to_pointer(_context, address):  # type: ignore[no-untyped-def]  # numba calls it with its own types
     """The address as a pointer."""
     del address
 
@@ -47,6 +46,10 @@ def _pointer(_context, address):  # type: ignore[no-untyped-def]  # numba calls 
     return types.voidptr(types.int64), generate
 
 
+_pointer: Any = intrinsic(_address_to_pointer)
+_carray: Any = numba.carray  # type: ignore[attr-defined]  # exported, but not by name
+
+
 def _lookup(function: Any) -> Any:
     return numba.njit(nogil=True, forceinline=True)(function)
 
@@ -54,46 +57,46 @@ def _lookup(function: Any) -> Any:
 @_lookup
 def ints(table: Table, k: int) -> Any:
     """int64[.] number k of a table."""
-    return numba.carray(_pointer(table[k, 0]), (table[k, 1],), np.int64)
+    return _carray(_pointer(table[k, 0]), (table[k, 1],), np.int64)
 
 
 @_lookup
 def ints2(table: Table, k: int) -> Any:
     """int64[., .]."""
-    return numba.carray(_pointer(table[k, 0]), (table[k, 1], table[k, 2]), np.int64)
+    return _carray(_pointer(table[k, 0]), (table[k, 1], table[k, 2]), np.int64)
 
 
 @_lookup
 def ints3(table: Table, k: int) -> Any:
     """int64[., ., .]."""
-    return numba.carray(_pointer(table[k, 0]), (table[k, 1], table[k, 2], table[k, 3]), np.int64)
+    return _carray(_pointer(table[k, 0]), (table[k, 1], table[k, 2], table[k, 3]), np.int64)
 
 
 @_lookup
 def floats(table: Table, k: int) -> Any:
     """float64[.]."""
-    return numba.carray(_pointer(table[k, 0]), (table[k, 1],), np.float64)
+    return _carray(_pointer(table[k, 0]), (table[k, 1],), np.float64)
 
 
 @_lookup
 def floats2(table: Table, k: int) -> Any:
     """float64[., .]."""
-    return numba.carray(_pointer(table[k, 0]), (table[k, 1], table[k, 2]), np.float64)
+    return _carray(_pointer(table[k, 0]), (table[k, 1], table[k, 2]), np.float64)
 
 
 @_lookup
 def marks(table: Table, k: int) -> Any:
     """uint8[.]."""
-    return numba.carray(_pointer(table[k, 0]), (table[k, 1],), np.uint8)
+    return _carray(_pointer(table[k, 0]), (table[k, 1],), np.uint8)
 
 
 @_lookup
 def marks2(table: Table, k: int) -> Any:
     """uint8[., .]."""
-    return numba.carray(_pointer(table[k, 0]), (table[k, 1], table[k, 2]), np.uint8)
+    return _carray(_pointer(table[k, 0]), (table[k, 1], table[k, 2]), np.uint8)
 
 
 @_lookup
 def words(table: Table, k: int) -> Any:
     """uint64[.]."""
-    return numba.carray(_pointer(table[k, 0]), (table[k, 1],), np.uint64)
+    return _carray(_pointer(table[k, 0]), (table[k, 1],), np.uint64)

@@ -50,18 +50,18 @@ def walk(
     level: int,
     caps: Float,
     heat: float,
-    cooling: float,
     rounds: int,
     mix: Float,
     counts: Int,
     sample: Float,
 ) -> None:
-    """Try ``rounds`` moves at a falling temperature.
+    """Try ``rounds`` moves at one temperature.
 
     Parameters
     ----------
-    level : the level to minimise; of level 0 together with how far rules are broken. caps : float64[L + 1], most that earlier levels may be.
-    heat, cooling : temperature of the first move, factor per move.
+    level : the level to minimise; level 0 together with how far rules are broken.
+    caps : float64[L + 1], most that earlier levels may be.
+    heat : the temperature.
     mix : float64[NUM_MOVES], cumulated probabilities of the moves.
     counts : int64[4, NUM_MOVES], added to: tried, fitting, taken, improving.
     sample : float64[.], number of worsenings met, then the latest of them, round about.
@@ -74,7 +74,6 @@ def walk(
     num_levels = len(values)
     holding = ints(problem, P_SIZES)[FLAGS] & TRANSIENT
     for _ in range(rounds):
-        heat *= cooling
         dice = uniform(s_random)
         move = 0
         while mix[move] <= dice:

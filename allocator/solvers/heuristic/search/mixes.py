@@ -34,6 +34,6 @@ def mix_of(problem: Problem, *, left: bool) -> Float:
         weight[moves.EVICT] = 10
         if problem.level_of[at.GOAL_PLACED] >= 0:
             weight[moves.DROP] = 2
-    found = np.cumsum(weight) / weight.sum()
+    found: Float = np.cumsum(weight) / weight.sum()
     found[-1] = 2.0
     return found

@@ -62,7 +62,7 @@ SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.B
 
 @dataclass(frozen=True)
 class Found:
-    """``assignment`` with best shares and its exact level values; ``moves`` tried in all, ``complete``: levels ended."""
+    """``assignment`` with best shares, and its exact level values."""
 
     assignment: Assignment
     values: tuple[Fraction, ...]
@@ -244,6 +244,7 @@ class Search:
         self.recorder.phase("arranging")
         seconds = None if self._moves is not None else self.budget.remaining()
         where = start_of(self.problem, seconds=seconds, seed=self.seed, threads=self.threads)
+        better = where is not None and self._adopt(where)
         clock = self._clock(ARRANGE_SHARE)
         if clock.moves is not None:
             clock.moves = max(1, clock.moves // self.threads)
@@ -253,21 +254,27 @@ class Search:
             return clock.progress()
 
         pace = Pace(progress, timed=clock.moves is None)
-        begin = self.walkers[0].state.where.copy() if where is None else where
+        begin = self.walkers[0].state.where.copy()
         found = arranged(self.problem, begin, pace=pace, seed=self.seed, threads=self.threads)
         self.tried += pace.tried
-        if found is None:
-            return
+        if found is not None and self._adopt(found.where):
+            self._warm = found.heat
+            better = True
+        if better:
+            self._keep_placement()
+
+    def _adopt(self, where: Int) -> bool:
+        """Take over a placement, repaired by construction, where that is better for traffic and before."""
         walker = self._walker(0)
-        walker.put(found.where, self.problem.first_option[self.problem.workload])
+        walker.put(where, self.problem.first_option[self.problem.workload])
         if walker.num_left:
             self.construct(walker)
         level = int(self.problem.level_of[at.GOAL_TRAFFIC])
         before, now = (tuple(w.values[1 : level + 1].tolist()) for w in (self.walkers[0], walker))
-        if walker.value(0) <= NEAR and now < before:
-            self.walkers[0] = walker
-            self._warm = found.heat
-            self._keep_placement()
+        if walker.value(0) > NEAR or now >= before:
+            return False
+        self.walkers[0] = walker
+        return True
 
     def _everybody(self) -> None:
         """Find room for those who must stand and do not."""
@@ -328,16 +335,20 @@ class Search:
                         best[index] = self._place(walker, level)
                         self._report(level, best[index].value)
                 if self._threshold is not None and min(place.value for place in best) <= NEAR:
-                    for walker, place in zip(self.walkers, best, strict=True):
-                        self._return(walker, place)
-                    self._threshold.follow(self.walkers)
-                    best = [self._place(walker, level) for walker in self.walkers]
+                    best = self._lower_threshold(self._threshold, best, level)
                 if progress * EXCHANGES >= exchanged + 1:
                     exchanged = int(progress * EXCHANGES)
                     self._exchange(level)
         for walker, place in zip(self.walkers, best, strict=True):
             if walker.value(level) > place.value:
                 self._return(walker, place)
+
+    def _lower_threshold(self, threshold: Threshold, best: list[_Place], level: int) -> list[_Place]:
+        """Nobody exceeds the threshold any more: lower it below the best peak."""
+        for walker, place in zip(self.walkers, best, strict=True):
+            self._return(walker, place)
+        threshold.follow(self.walkers)
+        return [self._place(walker, level) for walker in self.walkers]
 
     def _heats(self, moves: float) -> tuple[float, float]:
         """First and last temperature of walks that can try so many moves."""
@@ -358,10 +369,10 @@ class Search:
                 return
         mixes = [mix_of(self.problem, left=bool(walker.state.totals[at.LEFT])) for walker in self.walkers]
         if len(self.walkers) == 1:
-            self.walkers[0].walk(level, caps, heat, 1.0, rounds, mixes[0])
+            self.walkers[0].walk(level, caps, heat, rounds, mixes[0])
             return
         jobs = [
-            pool.submit(walker.walk, level, caps, heat, 1.0, rounds, mix)
+            pool.submit(walker.walk, level, caps, heat, rounds, mix)
             for walker, mix in zip(self.walkers, mixes, strict=True)
         ]
         for job in jobs:

@@ -23,7 +23,7 @@ SAMPLES = 2048
 
 
 class Walker:
-    """A state of its own over a shared problem. ``counts``: int64[4, NUM_MOVES], moves tried, fitting, taken, improving.
+    """A state of its own over a shared problem. ``counts``: int64[4, NUM_MOVES], tried, fitting, taken, improving moves.
 
     ``sample``: the latest worsenings met, see ``walk``.
     """
@@ -73,9 +73,9 @@ class Walker:
         """Take out the items of units that stand in part, see ``clear_parts``."""
         return int(clear_parts(self._problem_table, self._tabled.table))
 
-    def walk(self, level: int, caps: Float, heat: float, cooling: float, rounds: int, mix: Float) -> None:
+    def walk(self, level: int, caps: Float, heat: float, rounds: int, mix: Float) -> None:
         """Try moves, see ``walk``."""
-        walk(self._problem_table, self._tabled.table, level, caps, heat, cooling, rounds, mix, self.counts, self.sample)
+        walk(self._problem_table, self._tabled.table, level, caps, heat, rounds, mix, self.counts, self.sample)
 
     def adopt(self, other: Walker) -> None:
         """Take over another walk's place, keeping the own random numbers."""

@@ -91,7 +91,7 @@ def test_sums_goals_and_rules_after_walks(block: int, bent: bool) -> None:
         search.construct(walker)
         caps = np.full(len(walker.values), np.inf)
         for rounds in (1, 10, 300):
-            walker.walk(len(walker.values) - 1, caps, HOT, 1.0, rounds, MIX)
+            walker.walk(len(walker.values) - 1, caps, HOT, rounds, MIX)
             assert_consistent(compiled, search, walker)
         if walker.value(0) > 0 or not len(search.items.block):
             continue

@@ -69,7 +69,7 @@ def cooled(
             cooling = min(1.0, progress / (1 - DESCENT_SHARE))
             heat = heats[0] * (heats[1] / heats[0]) ** cooling if progress < 1 - DESCENT_SHARE else LEAST
             began = time.perf_counter()
-            jobs = [pool.submit(walker.walk, level, caps, heat, 1.0, rounds, mix) for walker in walkers]
+            jobs = [pool.submit(walker.walk, level, caps, heat, rounds, mix) for walker in walkers]
             for job in jobs:
                 job.result()
             done += rounds

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,8 @@ def families(rounds: int, repeats: int) -> list[str]:
         caps = np.full(level + 1, np.inf)
         mix = mix_of(search.problem, left=False)
         walker.walk(level, caps, 1e-300, 1000, mix)
-        rates = [rate(lambda: walker.walk(level, caps, 1e-300, rounds, mix), rounds) for _ in range(repeats)]
+        walking = partial(walker.walk, level, caps, 1e-300, rounds, mix)
+        rates = [rate(walking, rounds) for _ in range(repeats)]
         rows.append(f"| {family} 40000, {model}, all moves | {statistics.median(rates):,.0f} | | |")
         print(rows[-1], flush=True)
     return rows
@@ -148,7 +150,8 @@ def shifts(rounds: int, repeats: int, heat: float) -> tuple[list[str], list[str]
         missed.append(f"{statistics.median(rates):,.0f} shifts a second, wanted {LEAST_SHIFTS:,}")
     taken = ours.counts[2, 0] / ours.counts[0, 0]
     part = f"{statistics.median(ratios):.2f}" if ratios else ""
-    row = f"| claims 40000 without traffic, p99, shifts, heat {heat:g} | {statistics.median(rates):,.0f} | {part} | {taken:.3f} |"
+    what = f"claims 40000 without traffic, p99, shifts, heat {heat:g}"
+    row = f"| {what} | {statistics.median(rates):,.0f} | {part} | {taken:.3f} |"
     print(row, flush=True)
     return [row], missed
 

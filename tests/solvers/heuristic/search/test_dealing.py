@@ -28,7 +28,8 @@ def compiled_of(family: str, agents: int) -> Compiled:
 def test_response_times_of_a_deal_are_near_the_bound(family: str, most: Fraction) -> None:
     compiled = compiled_of(family, 8_000)
     deal = deal_of(compiled, 1, Limits(None).start())
-    assert deal is not None and deal.bound is not None
+    assert deal is not None
+    assert deal.bound is not None
     items = items_of(compiled)
     where, option = positions(compiled, items, deal)
     assert (where >= 0).all()

@@ -25,7 +25,8 @@ SAMPLES = 2048
 class Walker:
     """A state of its own over a shared problem.
 
-    ``counts``: int64[4, NUM_MOVES], moves tried, fitting, taken, improving. ``sample``: the latest worsenings met, see ``walk``.
+    ``counts``: int64[4, NUM_MOVES], moves tried, fitting, taken, improving.
+    ``sample``: the latest worsenings met, see ``walk``.
     """
 
     def __init__(self, problem: Problem, table: Table, items: Items, seed: int) -> None:

@@ -33,6 +33,7 @@ ALONE_SHARE = 0.9  # the same where the exact model is too large to follow
 STAGE_SHARE = 0.6  # of the time, for a stage before the exact model
 SEARCH_FROM = 2_000  # placement variables from which a search gives the first plan
 SEARCH_ALONE_FROM = 40_000  # and from which the exact model would not come to an end
+COLD_SECONDS = 150.0  # a search that is not compiled yet has to be needed, or takes too much of less time than this
 SEARCH_SHARE = 0.25  # of the time, for a search before the exact model
 SEARCH_SECONDS = 4.0  # that such a search gets, if that is no more than MOST_SEARCH_SHARE of the time
 MOST_SEARCH_SHARE = 0.6
@@ -78,7 +79,7 @@ class AutoMethod:
             if answer is not None:
                 return _with_totals(compiled, answer, budget)
         first = start
-        if stage is None and size >= SEARCH_FROM:
+        if stage is None and size >= SEARCH_FROM and (_compiled() or budget.remaining() > COLD_SECONDS):
             least = SEARCH_SECONDS / max(SEARCH_SECONDS, budget.remaining())
             answer = run.search(start, budget.portion(max(SEARCH_SHARE, min(MOST_SEARCH_SHARE, least))))
             first = answer.assignment if answer is not None else start
@@ -145,6 +146,8 @@ class _Run:
     def search(self, start: Assignment | None, budget: Budget) -> Answer | None:
         """What a local search finds; None where it refuses a rule or finds no plan."""
         method = method_named("local-search")
+        if not _compiled():
+            self.recorder.phase("compiling the search, once on this machine")
         try:
             method.refuse(self.compiled)
             found = self._by(method, start or as_it_runs(self.compiled), budget)
@@ -173,6 +176,13 @@ class _Run:
         except MethodRefused:
             return answer
         return found if found.status is Status.OPTIMAL else answer
+
+
+def _compiled() -> bool:
+    """Whether the search was compiled on this machine before. Loads the compiler, so ask only who wants to search."""
+    from allocator.solvers.heuristic.kernels.jit import is_compiled
+
+    return is_compiled()
 
 
 def _proven(compiled: Compiled, known: StageAnswer, name: str) -> Answer:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["cache_folder", "kernel", "part", "spliced"]
+__all__ = ["cache_folder", "is_compiled", "kernel", "part", "spliced"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -37,6 +37,11 @@ def cache_folder() -> Path:
 
 FOLDER = cache_folder()
 CONFIG: Any = numba.config  # its entries are set as the module is imported
+
+
+def is_compiled() -> bool:
+    """Whether kernels of this text were compiled on this machine before."""
+    return any(FOLDER.rglob("*.nbi"))
 
 
 def kernel(function: F) -> F:

@@ -15,6 +15,7 @@ DEPENDENCIES = (
     "click",
     "highspy",
     "jinja2",
+    "numba",
     "numpy",
     "ortools",
     "pandas",

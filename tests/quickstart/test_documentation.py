@@ -106,6 +106,10 @@ def test_the_instance_guide_shows_an_instance_and_rules_that_can_be_written() ->
     settings = {key: rules.pop(key) for key in ("reserve", "moves", "balance", "distances")}
     assert {rules.pop("current"), *rules.pop("tables").values()} == {"plan.json", "costs.csv"}
     assert len(rules) == 8
+    three = [{"level": "node", "name": "m", "count": 3}]
+    costs = {"format": "allocator/v1", "topology": three, "workloads": [], "moves": settings["moves"]}
+    assert len(instance_from_dict(costs).moves.machine_cost) == 6
+    settings["moves"] = {"weights": {"machine": 1}}
     nodes = {"level": "node", "name": "srv", "count": 4, "capacity": {"cpu": 32, "memory": "128 GiB"}}
     racks = {"level": "rack", "name": "rack", "count": 2, "children": [nodes]}
     document = {

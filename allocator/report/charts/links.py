@@ -17,7 +17,7 @@ __all__ = ["MOST_DOMAINS", "draw_links"]
 MOST_DOMAINS = 400
 ROW = 62.0
 TOP, EDGE, KEY = 14.0, 8.0, 34.0
-LETTER = 5.4  # width of a letter of a name, user units
+LETTER = 6.2  # width of a wide letter of a name, user units
 
 
 def draw_links(
@@ -62,7 +62,8 @@ def draw_links(
         dots.append(element("circle", cx=x, cy=y, r=min(4.0, max(1.5, step * 0.4)), class_="empty"))
         name = domain.path.rsplit("/", 1)[-1]
         if domain.children and domain.parent is not None:
-            letters = int((domain.end_node - domain.first_node) * step / LETTER)
+            room = min((domain.end_node - domain.first_node) * step, WIDTH - x - 6)
+            letters = int(room / LETTER)
             if letters >= 3:
                 dots.append(text(x + 6, y - 4, shortened(name, letters), class_="strip"))
         elif domain.parent is not None and len(name) * LETTER <= step:

@@ -40,8 +40,8 @@ CONFIG: Any = numba.config  # its entries are set as the module is imported
 
 
 def is_compiled() -> bool:
-    """Whether kernels of this text were compiled on this machine before."""
-    return any(FOLDER.rglob("*.nbi"))
+    """Whether the main loop was compiled on this machine before, with this text of all kernels."""
+    return any(FOLDER.rglob("walk.walk-*.nbi"))
 
 
 def kernel(function: F) -> F:

@@ -6,7 +6,7 @@ Owns what happens to one level. Must not know how the model was built or how an 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -68,11 +68,19 @@ class Progress:
         new = level_values(self.compiled, candidate)
         old = level_values(self.compiled, self.assignment)
         levels = self.compiled.model.levels
-        for level, reached, value in zip(levels, self.reached[:index], old, strict=False):
+        if not self._keeps(old, index):
+            return True
+        if not self._keeps(new, index):  # rows that keep earlier levels are as loose as floats
+            return False
+        return new[index] <= old[index] if levels[index].sense == "min" else new[index] >= old[index]
+
+    def _keeps(self, values: Sequence[Fraction], index: int) -> bool:
+        """Whether values keep the levels before ``index`` within their slack of what was reached."""
+        for level, reached, value in zip(self.compiled.model.levels, self.reached[:index], values, strict=False):
             worse = value - reached if level.sense == "min" else reached - value
             if worse > level.slack.allowance(reached):
-                return True  # what is held breaks an earlier level
-        return new[index] <= old[index] if levels[index].sense == "min" else new[index] >= old[index]
+                return False
+        return True
 
 
 @dataclass(frozen=True)

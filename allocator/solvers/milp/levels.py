@@ -43,6 +43,7 @@ from allocator.solvers.shares.optimum import optimal_shares
 __all__ = ["LevelRun", "Progress"]
 
 Float = npt.NDArray[np.float64]
+KEPT = Fraction(1, 10**6)  # of an earlier level's value: what rows of floats may lose of it
 GAP_SHARE = 0.3  # of the tolerance of tangents, for the search of placements
 AGREED = Fraction(1, 10**10)  # relative difference of value and bound that no tangent improves
 NOISE = Fraction(1, 10**11)  # of the largest coefficient: what summing floats may leave of a zero
@@ -78,7 +79,7 @@ class Progress:
         """Whether values keep the levels before ``index`` within their slack of what was reached."""
         for level, reached, value in zip(self.compiled.model.levels, self.reached[:index], values, strict=False):
             worse = value - reached if level.sense == "min" else reached - value
-            if worse > level.slack.allowance(reached):
+            if worse > level.slack.allowance(reached) + KEPT * abs(reached):
                 return False
         return True
 

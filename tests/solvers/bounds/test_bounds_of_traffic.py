@@ -39,15 +39,17 @@ def contents(capacity: int, pieces: Sequence[tuple[int, int]]) -> Iterator[int]:
             yield number * profit + other
 
 
+@pytest.mark.parametrize("partly", [False, True])
 @pytest.mark.parametrize("seed", range(25))
-def test_the_best_content_is_the_best_of_all(seed: int) -> None:
+def test_the_best_content_is_the_best_of_all(seed: int, partly: bool) -> None:
+    """``partly``: the team has another role, which may not stand there, so that all of these two are a piece."""
     rng = random.Random(seed)
     capacity = rng.randint(3, 9)
     weights, most = (rng.randint(1, 3), rng.randint(1, 3)), (rng.randint(1, 2), rng.randint(1, 2))
     worth = tuple(10 * a * a for a in range(sum(most) + 1))
     price = {0: -rng.randint(0, 30), 1: -rng.randint(0, 30), 2: rng.randint(-5, 9)}
     whole = sum(w * m for w, m in zip(weights, most, strict=True))
-    item = TeamItem((0, 1), weights, most, whole, worth)
+    item = TeamItem((0, 1), weights, most, 0 if partly else whole, worth)
     loose = [(2, rng.randint(1, 3))]
     pieces = [
         (weights[0] * a + weights[1] * b, worth[a + b] + price[0] * a + price[1] * b)
@@ -79,6 +81,17 @@ def test_teams_that_would_fit_one_by_one_are_cut_where_nodes_are_filled() -> Non
     nodes = [node(f"n{i}", capacity={"cpu": 5}) for i in range(3)]
     instance = build(*nodes, workloads=[workload("a", 15, {"cpu": 1})], teams=(team("t", 5, {"a": 3}, 1),))
     assert crossings(instance) == [8]
+
+
+def test_all_of_a_team_that_may_stand_on_a_node_are_one_piece() -> None:
+    """Two a and one b of a team never meet: the pairs between them are cut, both ways, and no others."""
+    nodes = [node(f"n{i}", kind=kind, capacity={"cpu": 2}) for i, kind in enumerate("xxy")]
+    members = [
+        workload("a", 4, {"cpu": 1}, require={"kind": ("x",)}),
+        workload("b", 2, {"cpu": 1}, require={"kind": ("y",)}),
+    ]
+    instance = build(*nodes, workloads=members, teams=(team("t", 2, {"a": 2, "b": 1}, 1),))
+    assert crossings(instance) == [2 * 4]
 
 
 def test_a_rack_can_cut_what_its_nodes_do_not() -> None:

@@ -26,8 +26,8 @@ class TeamItem:
     ----------
     roles : parts of the members.
     weights, most : of one member and most members, by role.
-    whole : weight of a whole team; 0 where one of its roles may not stand there.
-    worth : of a members together, by a from 0 to the whole team.
+    whole : weight of a whole team; 0 where one of its roles may not stand there: then ``roles`` are the others.
+    worth : of a members together, by a from 0 to all of these roles.
     """
 
     roles: tuple[int, ...]
@@ -38,8 +38,13 @@ class TeamItem:
 
     @property
     def size(self) -> int:
-        """Members of a whole team."""
+        """Members of all roles."""
         return sum(self.most)
+
+    @property
+    def num_pieces(self) -> int:
+        """Numbers of members that a piece may have, 0 among them; all roles together are a piece unless ``whole``."""
+        return self.size if self.whole else self.size + 1
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ def best_content(
         tables.append(table)
         best, _ = table[-1]
         worth = np.array(team.worth, dtype=np.int64)[:, None]
-        earned = np.where(best > NONE, best + worth, NONE)[: team.size].max(axis=0)
+        earned = np.where(best > NONE, best + worth, NONE)[: team.num_pieces].max(axis=0)
         kept = _undominated(earned)
         weights.append(kept)
         profits.append(earned[kept])
@@ -180,8 +185,8 @@ def _taken(choice: Int64, weights: Int64) -> list[int]:
 
 def _composition(team: TeamItem, table: list[tuple[Int64, Int64]], weight: int) -> Sequence[int]:
     """Members by role of the best part of a team with that weight."""
-    column = table[-1][0][: team.size, weight]
-    worth = np.array(team.worth[: team.size], dtype=np.int64)
+    column = table[-1][0][: team.num_pieces, weight]
+    worth = np.array(team.worth[: team.num_pieces], dtype=np.int64)
     a = int(np.where(column > NONE, column + worth, NONE).argmax())
     found = [0] * len(team.roles)
     for role in range(len(team.roles) - 1, -1, -1):

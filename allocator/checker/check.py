@@ -14,6 +14,7 @@ from allocator.checker.fabric import link_uses
 from allocator.checker.families import RULES
 from allocator.checker.flows import flows_of, grants_of
 from allocator.checker.goals import GOALS, goal_value
+from allocator.checker.link_load import uncounted_messages
 from allocator.checker.overfull import overfull_warnings
 from allocator.checker.response import misfits
 from allocator.checker.situation import Situation
@@ -54,7 +55,7 @@ def check(instance: Instance, model: Model, plan: Plan) -> Evaluation:
     goals = {goal.id: goal_value(situation, goal) for level in model.levels for goal in level.goals}
     return Evaluation(
         violations=tuple(violations),
-        warnings=tuple(overfull_warnings(situation)),
+        warnings=(*overfull_warnings(situation), *uncounted_messages(situation)),
         goals=MappingProxyType(goals),
         levels=tuple(level.combine(goals) for level in model.levels),
         uses=tuple(_uses(situation)),

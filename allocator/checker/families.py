@@ -11,6 +11,7 @@ from allocator.checker.eligibility import eligibility
 from allocator.checker.fabric import fabric
 from allocator.checker.gang import gang
 from allocator.checker.groups import conflict, dependency, spread
+from allocator.checker.link_load import link_load
 from allocator.checker.moves import move_limit
 from allocator.checker.pool import pool
 from allocator.checker.reserve import reserve
@@ -37,6 +38,7 @@ RULES: Mapping[Family, Callable[[Situation], Iterable[Violation]]] = MappingProx
         Family.MOVE_LIMIT: move_limit,
         Family.RESERVE: reserve,
         Family.SLO: slo,
+        Family.LINK_LOAD: link_load,
     }
 )
 

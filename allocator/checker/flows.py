@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
@@ -25,13 +25,14 @@ Pair = tuple[int, int, int, int]
 class TeamFlow:
     """All-to-all traffic of one team: ``rate`` bit/s for each ordered pair of its members.
 
-    ``parts``: (workload, number of the first member, how many) of each class in the team.
+    ``parts``: (workload, number of the first member, how many) of each class in the team. ``message``: bits of one.
     """
 
     key: Key
     parts: tuple[tuple[int, int, int], ...]
     size: int
     rate: Fraction
+    message: Fraction = Fraction(0)
 
     def nodes(self, nodes_of: tuple[list[int], ...]) -> list[int]:
         """Node of each member; ``nodes_of``: by workload and member."""
@@ -43,22 +44,39 @@ class TeamFlow:
 
 @dataclass(frozen=True, slots=True)
 class GroupFlow:
-    """Traffic of a ``spread`` or ``broadcast`` entry: ``rate`` bit/s for each ordered pair of distinct members."""
+    """Traffic of a ``spread`` or ``broadcast`` entry: ``rate`` bit/s for each ordered pair of distinct members.
+
+    ``message``: bits of one; of several entries between the same classes the largest that is ever sent.
+    """
 
     key: Key
     source: int
     target: int
     rate: Fraction
+    message: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
 class Flows:
-    """All flows; parallel ones (equal ends) are one. ``pairs``: bit/s by ends; ``names``: of the ends, by workload."""
+    """All flows; parallel ones (equal ends) are one. ``pairs``: bit/s by ends; ``names``: of the ends, by workload.
+
+    ``messages``: bits of the largest message of a pair, where one is stated.
+    """
 
     teams: tuple[TeamFlow, ...]
     pairs: Mapping[Pair, Fraction]
     groups: tuple[GroupFlow, ...]
     names: tuple[str, ...]
+    messages: Mapping[Pair, Fraction] = field(default_factory=dict)
+
+    @property
+    def carries_messages(self) -> bool:
+        """Whether any flow with a rate states the size of its messages."""
+        return (
+            bool(self.messages)
+            or any(team.message and team.rate for team in self.teams)
+            or any(group.message and group.rate for group in self.groups)
+        )
 
     def pair_key(self, pair: Pair) -> Key:
         """Name of both ends of a pair."""
@@ -83,8 +101,9 @@ def flows_of(instance: Instance) -> Flows:
         for number in range(team.count):
             name = flow_endpoint(team.name, number)
             own = tuple([(workload, first + number * each, each) for workload, first, each in parts])
-            teams.append(TeamFlow((name, name), own, team.size, team.rate))
+            teams.append(TeamFlow((name, name), own, team.size, team.rate, team.message))
     pairs: dict[Pair, Fraction] = {}
+    messages: dict[Pair, Fraction] = {}
     groups: dict[Key, GroupFlow] = {}
     for flow in instance.flows:
         source, target = instance.workload_by_name[flow.source], instance.workload_by_name[flow.target]
@@ -95,16 +114,20 @@ def flows_of(instance: Instance) -> Flows:
                     continue
                 pair = (a, i, b, j)
                 pairs[pair] = pairs[pair] + rate if pair in pairs else rate
+                if flow.message and rate:
+                    messages[pair] = max(flow.message, messages.get(pair, flow.message))
             continue
         rate = flow.rate
         if flow.pattern == "spread":
             others = target.count - (source.index == target.index)
             rate = rate / others if others > 0 else Fraction(0)
         key = (flow_endpoint(source.name), flow_endpoint(target.name))
-        rate += groups[key].rate if key in groups else 0
-        groups[key] = GroupFlow(key, source.index, target.index, rate)
+        message = flow.message if rate else Fraction(0)
+        if key in groups:
+            rate, message = rate + groups[key].rate, max(message, groups[key].message)
+        groups[key] = GroupFlow(key, source.index, target.index, rate, message)
     names = tuple(flow_endpoint(workload.name) for workload in instance.workloads)
-    return Flows(tuple(teams), pairs, tuple(groups.values()), names)
+    return Flows(tuple(teams), pairs, tuple(groups.values()), names, messages)
 
 
 def grants_of(flows: Flows, plan: Plan) -> tuple[Mapping[Key, Fraction], list[Violation]]:

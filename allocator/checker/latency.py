@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
+from typing import TypeVar
 
 from allocator.checker.flows import Flows
+from allocator.checker.link_delay import NANO, delay_at_limit
 from allocator.checker.standing import NOWHERE, Standing
 from allocator.instance.entities import Instance
 
 __all__ = ["Delays", "delays_of", "slowest"]
 
 Chains = tuple[tuple[int, ...], ...]
+N = TypeVar("N", int, Fraction)
+ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,58 +42,104 @@ class Delays:
         return [max(least, delay) for delay in own] if least else own
 
 
-def delays_of(instance: Instance, standing: Standing, flows: Flows, chains: Chains) -> Delays:
-    """Delays of all placed members. A flow of rate 0 or with an end unplaced takes no time."""
-    stated = {domain.index: domain.uplink.latency for domain in instance.domains if domain.uplink is not None}
-    scale = lcm(*(latency.denominator for latency in stated.values()))
-    latency = {domain: int(each * scale) for domain, each in stated.items() if each}
-    delays = Delays(scale, [0] * len(instance.workloads), [[0] * workload.count for workload in instance.workloads])
-    if not latency:
+def delays_of(
+    instance: Instance, standing: Standing, flows: Flows, chains: Chains, link_load: Fraction | None = None
+) -> Delays:
+    """Delays of all placed members. A flow of rate 0 or with an end unplaced takes no time.
+
+    Parameters
+    ----------
+    link_load : messages count as they do at this part of every bandwidth; None: they do not count.
+    """
+    steps = _Steps(instance, link_load if flows.carries_messages else None)
+    delays = Delays(steps.scale, [0] * len(instance.workloads), [[0] * each.count for each in instance.workloads])
+    if not steps.any:
         return delays
     nodes_of = standing.nodes_of
     for team in flows.teams:
         nodes = set(team.nodes(nodes_of))
         nodes.discard(NOWHERE)
         if team.rate and len(nodes) > 1:
-            delay = slowest(nodes, nodes, chains, latency)
+            delay = slowest(nodes, nodes, chains, steps.of(team.message), zero=0)
             for workload, first, count in team.parts:
                 _raise(delays.of_member[workload], range(first, first + count), delay)
-    known: dict[tuple[int, int], int] = {}
-    for (a, i, b, j), rate in flows.pairs.items():
+    known: dict[tuple[int, int, Fraction], int] = {}
+    for pair, rate in flows.pairs.items():
+        a, i, b, j = pair
         ends = source, target = nodes_of[a][i], nodes_of[b][j]
         if source == target or not rate or NOWHERE in ends:
             continue
-        if ends not in known:
-            known[ends] = slowest((source,), (target,), chains, latency)
-        _raise(delays.of_member[a], (i,), known[ends])
-        _raise(delays.of_member[b], (j,), known[ends])
+        key = source, target, flows.messages.get(pair, ZERO)
+        if key not in known:
+            known[key] = slowest((source,), (target,), chains, steps.of(key[2]), zero=0)
+        _raise(delays.of_member[a], (i,), known[key])
+        _raise(delays.of_member[b], (j,), known[key])
     at: list[set[int]] = [set() for _ in instance.workloads]
     for batch in standing.batches if flows.groups else ():
         at[batch.workload].add(batch.node)
     for group in flows.groups:
         if group.rate:
-            delay = slowest(at[group.source], at[group.target], chains, latency)
+            delay = slowest(at[group.source], at[group.target], chains, steps.of(group.message), zero=0)
             _raise(delays.of_class, (group.source, group.target), delay)
     return delays
 
 
-def slowest(sources: Iterable[int], targets: Iterable[int], chains: Chains, latency: Mapping[int, int]) -> int:
-    """Largest summed latency of the uplinks crossed between a source and a target node; 0 without either.
+class _Steps:
+    """Whole units of 1/``scale`` s that it takes to cross each uplink, by the size of the message."""
+
+    def __init__(self, instance: Instance, link_load: Fraction | None) -> None:
+        uplinks = {domain.index: domain.uplink for domain in instance.domains if domain.uplink is not None}
+        self._link_load = link_load
+        self._latency = {index: uplink.latency for index, uplink in uplinks.items() if uplink.latency}
+        self._bandwidth = {index: uplink.bandwidth for index, uplink in uplinks.items() if uplink.bandwidth}
+        nano = NANO if link_load is not None else 1
+        self.scale = lcm(nano, *(latency.denominator for latency in self._latency.values()))
+        self.any = bool(self._latency) or link_load is not None
+        self._known: dict[Fraction, dict[int, int]] = {}
+
+    def of(self, message: Fraction) -> dict[int, int]:
+        """By domain; uplinks that take no time are left out."""
+        if self._link_load is None:
+            message = ZERO
+        if message not in self._known:
+            taken = dict(self._latency)
+            for index, bandwidth in self._bandwidth.items() if message else ():
+                assert self._link_load is not None
+                taken[index] = taken.get(index, ZERO) + delay_at_limit(message, bandwidth, self._link_load)
+            self._known[message] = {index: int(each * self.scale) for index, each in taken.items()}
+        return self._known[message]
+
+
+def slowest(
+    sources: Iterable[int],
+    targets: Iterable[int],
+    chains: Chains,
+    up: Mapping[int, N],
+    down: Mapping[int, N] | None = None,
+    *,
+    zero: N,
+) -> N:
+    """Largest sum of what it takes to cross the uplinks between a source and a target node; ``zero`` without either.
+
+    Parameters
+    ----------
+    up, down : by domain: of a source's uplinks, and of a target's; without ``down`` both ways take the same.
 
     Domains are numbered in preorder, so that going down the numbers meets every domain before its parent. The ends
     below one child of a domain are joined with those below the children met before.
     """
     parents: dict[int, int] = {}
-    depth: tuple[dict[int, int], dict[int, int]] = ({}, {})
+    depth: tuple[dict[int, N], dict[int, N]] = ({}, {})
     for side, nodes in zip(depth, (sources, targets), strict=True):
         for node in nodes:
             chain = chains[node]
-            side[chain[0]] = 0
+            side[chain[0]] = zero
             parents.update(pairwise(chain))
-    longest = 0
+    longest = zero
     for domain in sorted(parents, reverse=True):
-        parent, step = parents[domain], latency.get(domain, 0)
-        here = [None if domain not in side else side[domain] + step for side in depth]
+        parent = parents[domain]
+        steps = up.get(domain, zero), (up if down is None else down).get(domain, zero)
+        here = [None if domain not in side else side[domain] + step for side, step in zip(depth, steps, strict=True)]
         for mine, other in ((0, 1), (1, 0)):
             reached = here[mine]
             if reached is not None and parent in depth[other]:

@@ -12,14 +12,12 @@ from fractions import Fraction
 from math import ceil, floor
 
 from allocator.checker.latency import Delays
+from allocator.checker.link_delay import LN_100
 from allocator.checker.standing import NOWHERE, Batch, Standing
 from allocator.instance.entities import Demand, Instance, WorkloadClass
 from allocator.plan.numbers import base_units
 
 __all__ = ["LN_100", "Response", "Server", "compute_work", "is_served", "misfits", "responses_of"]
-
-LN_100 = Fraction(4605170185988091368035982909368728415203, 10**39)
-"""ln 100 to 40 digits, rounded up."""
 
 HEADROOM = Fraction(101, 100)
 """Stability: compute for at least 1 % more tasks than arrive."""

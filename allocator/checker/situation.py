@@ -94,13 +94,14 @@ class Situation:
 
     @cached_property
     def responses(self) -> tuple[tuple[Response, ...], ...]:
-        """Response times of the members of classes with a target or critical ones; link delays count in any model.
+        """Response times of the members of classes with a target or critical ones; latencies count in any model.
 
         As ``responses_of`` yields them: alike but for the share, the slowest first.
         """
         if not any(is_served(workload) for workload in self.instance.workloads):
             return ()
-        delays = delays_of(self.instance, self.standing, self.flows, self.chains)
+        link_load = self.instance.link_load if self.holds(Family.LINK_LOAD) else None
+        delays = delays_of(self.instance, self.standing, self.flows, self.chains, link_load)
         return tuple(responses_of(self.instance, self.standing, delays))
 
     @cached_property

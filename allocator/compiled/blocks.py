@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Block, GangUnit, GroupTraffic, PairTraffic, TeamTraffic
-from allocator.instance.entities import CurrentPlacement, Instance, WorkloadClass
+from allocator.instance.entities import CurrentPlacement, Instance, Team, WorkloadClass
 from allocator.model.entities import Model
 from allocator.model.families import Family
 from allocator.plan.entities import flow_endpoint
@@ -78,8 +78,8 @@ def reduce_members(instance: Instance, model: Model, first_option: npt.NDArray[n
                 if of_gang[gang]
             )
     teams = tuple(
-        TeamTraffic(index, name, tuple(team_blocks[index]), size, rate)
-        for index, (name, size, rate) in enumerate(team_names)
+        TeamTraffic(index, name, tuple(team_blocks[index]), team.size, team.rate, team.message)
+        for index, (name, team) in enumerate(team_names)
     )
     pairs = _pairs(instance, blocks)
     return Reduction(tuple(blocks), teams, pairs, _groups(instance), tuple(gangs))
@@ -87,13 +87,13 @@ def reduce_members(instance: Instance, model: Model, first_option: npt.NDArray[n
 
 def _team_ranges(
     instance: Instance,
-) -> tuple[dict[str, list[tuple[int, int, int]]], list[tuple[str, int, Fraction]]]:
+) -> tuple[dict[str, list[tuple[int, int, int]]], list[tuple[str, Team]]]:
     ranges: dict[str, list[tuple[int, int, int]]] = {}
-    names: list[tuple[str, int, Fraction]] = []
+    names: list[tuple[str, Team]] = []
     for team in instance.teams:
         for number in range(team.count):
             index = len(names)
-            names.append((flow_endpoint(team.name, number), team.size, team.rate))
+            names.append((flow_endpoint(team.name, number), team))
             for workload, members in team.members.items():
                 start = team.offsets[workload] + number * members
                 ranges.setdefault(workload, []).append((start, members, index))
@@ -161,20 +161,30 @@ def _pairs(instance: Instance, blocks: list[Block]) -> tuple[PairTraffic, ...]:
     block_of = {(block.workload, block.ranges[0][0]): block.index for block in blocks if block.count == 1}
     index = {workload.name: workload.index for workload in instance.workloads}
     rates: dict[tuple[int, int], Fraction] = {}
+    messages: dict[tuple[int, int], Fraction] = {}
     for flow in instance.flows:
         senders, receivers = index[flow.source], index[flow.target]
         for i, j, rate in flow.pairs:
             ends = block_of[senders, i], block_of[receivers, j]
             if ends[0] != ends[1] and rate:
                 rates[ends] = rates[ends] + rate if ends in rates else rate
+                if flow.message:
+                    messages[ends] = max(flow.message, messages.get(ends, flow.message))
     prefixes = [flow_endpoint(workload.name) for workload in instance.workloads]
     names = {number: f"{prefixes[workload]}/{member}" for (workload, member), number in block_of.items()}
-    return tuple([PairTraffic(*ends, names[ends[0]], names[ends[1]], rate) for ends, rate in rates.items()])
+    none = Fraction(0)
+    return tuple(
+        [
+            PairTraffic(*ends, names[ends[0]], names[ends[1]], rate, messages.get(ends, none))
+            for ends, rate in rates.items()
+        ]
+    )
 
 
 def _groups(instance: Instance) -> tuple[GroupTraffic, ...]:
     """Entries between classes; those of the same two classes share one grant, so they are one flow."""
     rates: dict[tuple[int, int], Fraction] = {}
+    messages: dict[tuple[int, int], Fraction] = {}
     for flow in instance.flows:
         if flow.pattern == "pairs":
             continue
@@ -185,5 +195,6 @@ def _groups(instance: Instance) -> tuple[GroupTraffic, ...]:
         rate = flow.rate / receivers if flow.pattern == "spread" else flow.rate
         key = source.index, target.index
         rates[key] = rates.get(key, Fraction(0)) + rate
+        messages[key] = max(flow.message, messages.get(key, flow.message))
     names = [flow_endpoint(workload.name) for workload in instance.workloads]
-    return tuple(GroupTraffic(i, j, names[i], names[j], rate) for (i, j), rate in rates.items())
+    return tuple(GroupTraffic(i, j, names[i], names[j], rate, messages[i, j]) for (i, j), rate in rates.items())

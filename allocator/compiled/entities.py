@@ -55,35 +55,44 @@ class GangUnit:
 
 @dataclass(frozen=True, slots=True)
 class TeamTraffic:
-    """One all-to-all team: its blocks, its size, bit/s per ordered pair. ``name``: flow endpoint in a plan."""
+    """One all-to-all team: its blocks, its size, bit/s per ordered pair. ``name``: flow endpoint in a plan.
+
+    ``message``: bits of one; of merged flows the largest.
+    """
 
     index: int
     name: str
     blocks: tuple[int, ...]
     size: int
     rate: Fraction
+    message: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
 class PairTraffic:
-    """Directed flow between two single-member blocks, bit/s; parallel flows are merged."""
+    """Directed flow between two single-member blocks, bit/s; parallel flows are merged. ``message``: as of a team."""
 
     source: int  # block
     target: int  # block
     source_name: str
     target_name: str
     rate: Fraction
+    message: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTraffic:
-    """Entry ``spread`` or ``broadcast``: ``rate`` bit/s per ordered pair (i, j), i != j, of members of two classes."""
+    """Entry ``spread`` or ``broadcast``: ``rate`` bit/s per ordered pair (i, j), i != j, of members of two classes.
+
+    ``message``: as of a team.
+    """
 
     source: int  # workload
     target: int  # workload
     source_name: str
     target_name: str
     rate: Fraction
+    message: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -155,6 +164,11 @@ class Compiled:
     def num_domains(self) -> int:
         """D."""
         return len(self.parent)
+
+    @property
+    def link_load(self) -> Fraction | None:
+        """Most of its bandwidth that an uplink may be offered each way, where family ``link_load`` holds."""
+        return None if Family.LINK_LOAD in self.model.ignore else self.instance.link_load
 
     @property
     def num_options(self) -> int:

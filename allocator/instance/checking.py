@@ -21,7 +21,7 @@ _TAGS = frozenset({"(text)", "(list)", "(rows)", "[key]"})
 _LEAVES = frozenset({"requests", "limits", "capacity", "safety", "pool"})
 _WHOLE = frozenset(
     {"slo", "cost", "power", "internal", "goodput", "placement", "labels", "taints", "capabilities"}
-    | {"value", "weight", "move_cost", "quality", "latency", "overload"}
+    | {"value", "weight", "move_cost", "quality", "latency", "overload", "message", "link_load"}
 )
 _ITEMS = frozenset({"teams", "flows", "balance", "reserve", "current"})
 _SECTIONS = frozenset({"moves", "distances"})

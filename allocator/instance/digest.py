@@ -21,6 +21,7 @@ from allocator.instance.node_matrix import NodeMatrix
 __all__ = ["digest_of"]
 
 _LEFT_OUT = frozenset({"digest", "model"})
+_WHEN_STATED = frozenset({"link_load", "message"})  # later additions: instances without them keep their digest
 _OFTEN_SHARED = (Uplink, Power, Placement, Slo, Work)
 
 
@@ -30,8 +31,10 @@ def digest_of(instance: Instance) -> str:
     writer = _Writer()
     for name in sorted(each.name for each in fields(instance)):
         if name not in _LEFT_OUT:
-            hasher.update(f"{name}=".encode())
             value = getattr(instance, name)
+            if name in _WHEN_STATED and not value:
+                continue
+            hasher.update(f"{name}=".encode())
             for item in value if isinstance(value, tuple) else (value,):
                 hasher.update(writer.text(item).encode())
                 hasher.update(b"\n")
@@ -79,12 +82,14 @@ class _Writer:
             return self._map
         if not is_dataclass(kind):
             return lambda other: encode_basestring_ascii(str(other))
-        names = sorted(each.name for each in fields(kind))
+        later = [each.name for each in fields(kind) if each.name in _WHEN_STATED]
+        names = sorted(each.name for each in fields(kind) if each.name not in _WHEN_STATED)
         values = attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, name) for name in names]
         head, writers = kind.__name__, self._writers
 
         def write(value: Any) -> str:
-            return f"{head}({','.join([writers[each.__class__](each) for each in values(value)])})"
+            stated = [each for name in later if (each := getattr(value, name))]
+            return f"{head}({','.join([writers[each.__class__](each) for each in (*values(value), *stated)])})"
 
         if not issubclass(kind, _OFTEN_SHARED):
             return write

@@ -255,7 +255,7 @@ class Team:
     """``count`` teams; one team takes ``members[class]`` members of each class, in order of number.
 
     ``rate``: bit/s per ordered pair of distinct members. Team j takes members [offset + j n, offset + (j + 1) n) of a
-    class, ``offset`` being what earlier entries of ``Instance.teams`` took of that class.
+    class, ``offset`` being what earlier entries of ``Instance.teams`` took of that class. ``message``: bits of one.
     """
 
     name: str
@@ -263,6 +263,7 @@ class Team:
     members: Mapping[str, int]
     offsets: Mapping[str, int]
     rate: Fraction
+    message: Fraction = Fraction(0)
 
     @property
     def size(self) -> int:
@@ -278,6 +279,7 @@ class Flow:
     pattern ``spread``: every source member sends ``rate`` bit/s in all, split evenly over the target members.
     pattern ``broadcast``: every source member sends ``rate`` bit/s to each target member.
     A member never sends to itself. With ``source == target``, ``spread`` splits over the other members.
+    ``message``: bits of one message; 0 where none is stated.
     """
 
     source: str
@@ -285,6 +287,7 @@ class Flow:
     pattern: Literal["pairs", "spread", "broadcast"]
     rate: Fraction = Fraction(0)
     pairs: tuple[tuple[int, int, Fraction], ...] = ()
+    message: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +344,10 @@ class CurrentPlacement:
 
 @dataclass(frozen=True)
 class Instance:
-    """A whole instance: what is there and what wants to run. ``digest`` names its content (sha256, hex)."""
+    """A whole instance: what is there and what wants to run. ``digest`` names its content (sha256, hex).
+
+    ``link_load``: most of its bandwidth that an uplink may be offered in one direction (family ``link_load``).
+    """
 
     name: str
     digest: str
@@ -360,6 +366,7 @@ class Instance:
     current: tuple[CurrentPlacement, ...] | None = None
     model: str | None = None
     services: tuple[Mapping[str, Any], ...] = field(default=())
+    link_load: Fraction | None = None
 
     @cached_property
     def nodes(self) -> tuple[Domain, ...]:

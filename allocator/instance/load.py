@@ -123,6 +123,7 @@ def _build(
         balance=families.balance,
         reserves=families.reserves,
         model=document.model,
+        link_load=families.link_load,
     )
     nodes = instance.node_index
     workloads.check_references(instance.domain_by_path, nodes)

@@ -11,7 +11,7 @@ Sense = Literal["min", "max"]
 
 
 class Family(StrEnum):
-    """Constraint families (models/README.md, equations 1 to 14)."""
+    """Constraint families (models/README.md, equations 1 to 14 and 29)."""
 
     ASSIGNMENT = "assignment"
     ELIGIBILITY = "eligibility"
@@ -28,6 +28,7 @@ class Family(StrEnum):
     MOVE_LIMIT = "move_limit"
     RESERVE = "reserve"
     SLO = "slo"
+    LINK_LOAD = "link_load"
 
 
 class GoalId(StrEnum):

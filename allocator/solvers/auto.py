@@ -149,6 +149,7 @@ class _Run:
         if not _compiled():
             self.recorder.phase("compiling the search, once on this machine")
         try:
+            require_support(method, self.compiled.instance, self.compiled.model)
             method.refuse(self.compiled)
             found = self._by(method, start or as_it_runs(self.compiled), budget)
         except MethodRefused:

@@ -30,6 +30,7 @@ def used_families(instance: Instance, model: Model) -> frozenset[Family]:
         and (instance.moves.limit_members is not None or instance.moves.limit_bytes is not None),
         Family.RESERVE: bool(instance.reserves),
         Family.SLO: any(workload.slo.p99 is not None for workload in instance.workloads),
+        Family.LINK_LOAD: instance.link_load is not None,
     }
     used.update(family for family, is_stated in stated.items() if is_stated)
     return frozenset(used - model.ignore)

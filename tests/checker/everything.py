@@ -90,6 +90,7 @@ def _instance() -> Instance:
         balance=(BalanceTriple("cpu", "memory", F(20), F(1), "node"),),
         reserves=(Reserve("rack", ("gpu",)),),
         moves=MoveCosts(F(1), F(1), F(1), {("r0/n2", "r0/n1"): F(3)}, limit_members=1),
+        link_load=F(1),
         current=tuple(CurrentPlacement(name, member, 1, "default", path) for name, member, path in current),
     )
 

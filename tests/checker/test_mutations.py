@@ -230,6 +230,12 @@ def slo(plan: Plan) -> Iterator[Plan]:
     yield share(move(plan, "web", (4, "r1/n1")), "web", 4, "cpu", 1075)
 
 
+def link_load(plan: Plan) -> Iterator[Plan]:
+    """Rack r1 is offered 40 of 40 already, and the flow of 8 goes there."""
+    for path in ("r1/n0", "r1/n1", "r1/n2", "r1/n3"):
+        yield move(plan, "pin", (0, path))
+
+
 FAMILIES: dict[Family, Callable[[Plan], Iterator[Plan]]] = {
     Family.ASSIGNMENT: assignment,
     Family.ELIGIBILITY: eligibility,
@@ -246,6 +252,7 @@ FAMILIES: dict[Family, Callable[[Plan], Iterator[Plan]]] = {
     Family.MOVE_LIMIT: move_limit,
     Family.RESERVE: reserve,
     Family.SLO: slo,
+    Family.LINK_LOAD: link_load,
 }
 
 # ------------------------------------------------------------------ a feasible change for every goal: the claim is off

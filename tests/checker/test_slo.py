@@ -174,8 +174,10 @@ def test_the_slowest_pair_is_the_slowest_of_all_pairs() -> None:
             return sum((latency[domain] for domain in set(above[a]) ^ set(above[b])), F(0))
 
         true = max(apart(a, b) for a, b in product(*ends))
-        assert slowest(ends[0], ends[1], above, latency) == true
-        assert slowest(ends[0], ends[0], above, latency) == max(apart(a, b) for a, b in product(ends[0], ends[0]))
+        assert slowest(ends[0], ends[1], above, latency, zero=0) == true
+        assert slowest(ends[0], ends[0], above, latency, zero=0) == max(
+            apart(a, b) for a, b in product(ends[0], ends[0])
+        )
 
 
 @pytest.mark.parametrize(("cpu", "far", "fits"), [(567, "s/x", False), (568, "s/x", True), (561, "r/x", True)])

@@ -79,6 +79,19 @@ def _far(**slo: Any) -> Document:
     )
 
 
+def _messages(**slo: Any) -> Document:
+    """One c whose cheap node is a link away from d: there a message may take 0.92 s, 0.4 bits over 2 bit/s to spare."""
+    return document(
+        [rack("r0", node("n0"), uplink={"bandwidth": "10 bit/s"}), rack("r1", node("n1"), node("n2"))],
+        [
+            workload("c", 1, "0.5", cost={"default": 3, "r0/n0": 1}, work=QUICK, slo=slo),
+            workload("d", 1, "0.5", placement={"within": ["r1/n1"]}),
+        ],
+        flows=[{"from": "c", "to": "d", "pattern": "spread", "rate": "1 bit/s", "message": "0.05 B"}],
+        link_load="0.8",
+    )
+
+
 CURVES = [
     Case(
         "knee-below-fair",
@@ -155,6 +168,7 @@ TARGETS = [
         only(COST),
         bent=True,
     ),
+    Case("target-of-messages", Family.LINK_LOAD, _messages(p99="900 ms"), only(COST), bent=True),
     Case("target-over-a-slow-path", Family.SLO, _far(p99="800 ms"), only(COST), bent=True),
     Case(
         "target-beyond-what-a-member-can-use",
@@ -205,6 +219,7 @@ RESPONSES = [
         only(P99, COST),
         bent=True,
     ),
+    Case("p99-of-messages", P99, _messages(critical=True), only(P99, COST), bent=True),
     Case("p99-over-a-slow-path", P99, _far(critical=True), only(P99, COST), bent=True),
     Case(
         "p99-of-those-placed",

@@ -217,6 +217,18 @@ FAMILIES = [
         only(THROUGHPUT),
     ),
     Case(
+        "link-not-filled",
+        Family.LINK_LOAD,
+        document(
+            [rack("r0", node("n0"), uplink={"bandwidth": "4 bit/s"}), rack("r1", node("n1"), node("n2"))],
+            [workload("c", 2, cost={"default": 3, "r0/n0": 1}), workload("d", 2, placement={"within": ["r1/n2"]})],
+            flows=[{"from": "c", "to": "d", "pattern": "pair", "rate": "2 bit/s"}],
+            link_load="0.8",
+        ),
+        only(COST),
+        drop("link_load"),
+    ),
+    Case(
         "memory-held-during-the-change",
         Family.TRANSIENT,
         document(

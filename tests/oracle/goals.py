@@ -12,7 +12,7 @@ import numpy as np
 
 from allocator.model.entities import Goal, Level
 from allocator.model.families import GoalId, sense_of
-from tests.oracle.placements import Usage, draw
+from tests.oracle.placements import Usage, draw, loads
 from tests.oracle.tiny import Tiny, scaled
 
 __all__ = ["MOVED_BY_SHARES", "RATE_GOALS", "Values", "goal_values", "level_values"]
@@ -102,21 +102,6 @@ def _cost(usage: Usage, _: Goal) -> Values:
     numbers, denominator = scaled(exact)
     table = np.array(numbers, dtype=object if max(numbers) > WIDE else np.int64)
     return Values(table[usage.rows].sum(axis=1), denominator)
-
-
-def loads(usage: Usage) -> tuple[np.ndarray, np.ndarray, int]:
-    """Offered load up and down every domain's uplink: two int64[P, domain] over one denominator."""
-    tiny = usage.tiny
-    pairs = tiny.pair_rates()
-    numbers, denominator = scaled(pairs.values())
-    up = np.zeros(usage.member_in.shape[:2], dtype=np.int64)
-    down = np.zeros_like(up)
-    assert sum(numbers) < 2**60
-    for (i, j), rate in zip(pairs, numbers, strict=True):
-        source, target = usage.member_in[:, :, i], usage.member_in[:, :, j]
-        up += rate * (source & ~target & usage.placed[:, None, j])
-        down += rate * (target & ~source & usage.placed[:, None, i])
-    return up, down, denominator
 
 
 def _congestion(usage: Usage, _: Goal) -> Values:

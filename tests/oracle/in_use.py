@@ -32,6 +32,7 @@ def ids_in_use(instance: Instance, model: Model) -> set[Family | GoalId]:
         and (instance.moves.limit_members is not None or instance.moves.limit_bytes is not None),
         Family.RESERVE: bool(instance.reserves),
         Family.SLO: any(workload.slo.p99 is not None for workload in workloads),
+        Family.LINK_LOAD: instance.link_load is not None,
     }
     assert set(stated) == set(Family), "a new family must be named here"
     return {family for family, used in stated.items() if used and family not in model.ignore} | set(model.goal_ids)

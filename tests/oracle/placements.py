@@ -7,6 +7,7 @@ shares with nothing granted are feasible.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,17 @@ from allocator.model.families import Family
 from tests.oracle.response import least_shares, single_compute
 from tests.oracle.tiny import UNPLACED, Member, Tiny, scaled
 
-__all__ = ["TooMany", "Usage", "current_row", "draw", "drawn", "enumerate_placements", "feasibility", "power_driver"]
+__all__ = [
+    "TooMany",
+    "Usage",
+    "current_row",
+    "draw",
+    "drawn",
+    "enumerate_placements",
+    "feasibility",
+    "loads",
+    "power_driver",
+]
 
 LIMIT = 400_000
 SAFE = 2**60
@@ -193,9 +204,37 @@ def feasibility(usage: Usage) -> dict[Family, np.ndarray]:
         masks[Family.MOVE_LIMIT] = _move_limit(usage)
     if tiny.holds(Family.RESERVE) and instance.reserves:
         masks[Family.RESERVE] = _reserve(usage)
+    if tiny.holds(Family.LINK_LOAD) and instance.link_load is not None:
+        masks[Family.LINK_LOAD] = _link_load(usage, instance.link_load)
     if not usage.met.all():
         masks[Family.SLO] = usage.met.all(axis=1)
     return masks
+
+
+def loads(usage: Usage) -> tuple[np.ndarray, np.ndarray, int]:
+    """Offered load up and down every domain's uplink: two int64[P, domain] over one denominator."""
+    tiny = usage.tiny
+    pairs = tiny.pair_rates()
+    numbers, denominator = scaled(pairs.values())
+    up = np.zeros(usage.member_in.shape[:2], dtype=np.int64)
+    down = np.zeros_like(up)
+    assert sum(numbers) < 2**60
+    for (i, j), rate in zip(pairs, numbers, strict=True):
+        source, target = usage.member_in[:, :, i], usage.member_in[:, :, j]
+        up += rate * (source & ~target & usage.placed[:, None, j])
+        down += rate * (target & ~source & usage.placed[:, None, i])
+    return up, down, denominator
+
+
+def _link_load(usage: Usage, part: Fraction) -> np.ndarray:
+    """Equation (29)."""
+    mask = np.ones(len(usage.rows), dtype=bool)
+    up, down, denominator = loads(usage)
+    for domain in usage.tiny.instance.domains:
+        if domain.uplink is not None and domain.uplink.bandwidth is not None:
+            most = math.floor(part * domain.uplink.bandwidth * denominator)
+            mask &= (up[:, domain.index] <= most) & (down[:, domain.index] <= most)
+    return mask
 
 
 def _capacity(usage: Usage) -> np.ndarray:

@@ -6,6 +6,7 @@ least shares whole units.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -38,23 +39,33 @@ def single_compute(tiny: Tiny, option: Option) -> tuple[int, Fraction]:
 def delays(tiny: Tiny, node: np.ndarray) -> tuple[np.ndarray, int]:
     """Path delay of every member: int64[P, members] over a denominator. ``node``: int[P, members], -1 unplaced."""
     size = len(tiny.nodes)
-    exact = []
-    for a in range(size):
-        for b in range(size):
-            up, down, _ = tiny.crossed(a, b)
-            uplinks = [tiny.instance.domains[index].uplink for index in up + down]
-            exact.append(sum((uplink.latency for uplink in uplinks if uplink is not None), Fraction(0)))
+    messages = sorted({Fraction(0), *tiny.messages.values()})
+    exact = [_way(tiny, a, b, message) for message in messages for a in range(size) for b in range(size)]
     numbers, denominator = scaled(exact)
-    table = np.zeros((size + 1, size + 1), dtype=np.int64)  # the last row, column: unplaced
-    table[:-1, :-1] = np.array(numbers, dtype=np.int64).reshape(size, size)
+    tables = np.zeros((len(messages), size + 1, size + 1), dtype=np.int64)  # the last row, column: unplaced
+    tables[:, :-1, :-1] = np.array(numbers, dtype=np.int64).reshape(-1, size, size)
     found = np.zeros(node.shape, dtype=np.int64)
-    for pairs in tiny.flows.values():
+    for key, pairs in tiny.flows.items():
         talking = [pair for pair, rate in pairs.items() if rate > 0]
+        table = tables[messages.index(tiny.messages.get(key, Fraction(0)))]
         if talking:
             slowest = np.max([table[node[:, i], node[:, j]] for i, j in talking], axis=0)
             for member in {member for pair in talking for member in pair}:
                 found[:, member] = np.maximum(found[:, member], slowest)
     return found, denominator
+
+
+def _way(tiny: Tiny, source: int, target: int, message: Fraction) -> Fraction:
+    """Seconds between two nodes: latencies, and the message on each link as busy as ``link_load`` lets it be."""
+    up, down, _ = tiny.crossed(source, target)
+    part = tiny.instance.link_load if tiny.holds(Family.LINK_LOAD) else None
+    total = Fraction(0)
+    for uplink in (tiny.instance.domains[index].uplink for index in up + down):
+        total += Fraction(0) if uplink is None else uplink.latency
+        if part is not None and uplink is not None and uplink.bandwidth:
+            spare = uplink.bandwidth - part * uplink.bandwidth
+            total += Fraction(math.ceil(10**9 * LN_100 * message / spare), 10**9)
+    return total
 
 
 def least_shares(tiny: Tiny, rows: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

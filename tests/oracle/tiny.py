@@ -66,6 +66,7 @@ class Tiny:
     options_of: list[list[int]] = field(init=False)  # by workload, the eligible ones
     members: list[Member] = field(init=False)
     flows: dict[tuple[str, int, int], dict[tuple[int, int], Fraction]] = field(init=False)
+    messages: dict[tuple[str, int, int], Fraction] = field(init=False)  # bits, of flows that state one
 
     def __post_init__(self) -> None:
         instance = self.instance
@@ -237,10 +238,12 @@ class Tiny:
         Entries between the same members, or of whole classes between the same classes, are one flow.
         """
         self.flows = {}
+        self.messages = {}
         for team, (entry, _) in enumerate(self.team_names):
             mates = [index for index, member in enumerate(self.members) if member.team == team]
             rate = self.instance.teams[entry].rate
             self.flows["team", team, team] = {(i, j): rate for i in mates for j in mates if i != j}
+            self._carry(("team", team, team), rate, self.instance.teams[entry].message)
         for flow in self.instance.flows:
             sources = [i for i, member in enumerate(self.members) if member.workload.name == flow.source]
             targets = [j for j, member in enumerate(self.members) if member.workload.name == flow.target]
@@ -249,15 +252,22 @@ class Tiny:
                     i, j = self.index_of[flow.source, source], self.index_of[flow.target, target]
                     pair = self.flows.setdefault(("pair", i, j), {(i, j): Fraction(0)})
                     pair[i, j] += rate
+                    self._carry(("pair", i, j), rate, flow.message)
             else:
                 receivers = len(targets) - (flow.source == flow.target)
                 rate = flow.rate / max(receivers, 1) if flow.pattern == "spread" else flow.rate
                 ends = [self.instance.workload_by_name[name].index for name in (flow.source, flow.target)]
                 group = self.flows.setdefault(("group", ends[0], ends[1]), {})
+                self._carry(("group", ends[0], ends[1]), rate, flow.message)
                 for i in sources:
                     for j in targets:
                         if i != j:
                             group[i, j] = group.get((i, j), Fraction(0)) + rate
+
+    def _carry(self, key: tuple[str, int, int], rate: Fraction, message: Fraction) -> None:
+        """Note the largest message that a flow ever sends."""
+        if rate > 0 and message > self.messages.get(key, 0):
+            self.messages[key] = message
 
     def pair_rates(self) -> dict[tuple[int, int], Fraction]:
         """Whole rate by ordered pair of members."""

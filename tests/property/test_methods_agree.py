@@ -6,7 +6,7 @@ The normal run takes ``DEFAULT`` instances; ``-m bench`` takes ``MANY``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -22,8 +22,9 @@ from allocator.solvers.registry import METHODS
 from tests.oracle.brute_force import Truth, brute_force
 from tests.oracle.comparing import disagreement, wrongly_refused
 from tests.oracle.in_use import ids_in_use
+from tests.oracle.loaded_links import loaded_case
 from tests.oracle.placements import TooMany
-from tests.oracle.random_instances import GOALS, random_case
+from tests.oracle.random_instances import GOALS, Case, random_case
 
 DEFAULT = 300
 BLOCKS = 10
@@ -31,6 +32,7 @@ BENT = 60
 MANY = 2_000
 TIME_LIMIT = 30.0
 ONLY_BENT = {Family.SLO, GoalId.P99}
+LOADED = 60
 ALWAYS_HELD = {Family.ASSIGNMENT, Family.SHARES, Family.RATES}  # taking these away is no model of its own
 
 
@@ -55,11 +57,17 @@ class Tally:
 
 
 def compare(
-    seeds: Iterable[int], methods: tuple[str, ...], tally: Tally, *, binding: bool = False, bent: bool = False
+    seeds: Iterable[int],
+    methods: tuple[str, ...],
+    tally: Tally,
+    *,
+    binding: bool = False,
+    bent: bool = False,
+    made: Callable[..., Case] = random_case,
 ) -> None:
     """Solve each instance by every method and by brute force."""
     for seed in seeds:
-        case = random_case(seed, bent=bent)
+        case = made(seed, bent=bent)
         model = replace(case.model, linearization=Linearization(Fraction(0))) if bent else case.model
         instance = instance_from_dict(case.document)
         try:
@@ -123,7 +131,7 @@ def test_exact_methods_agree_with_brute_force(block: int) -> None:
 def test_random_instances_use_and_bind_every_family_and_goal() -> None:
     tally = Tally()
     compare(range(300), (), tally, binding=True)
-    wanted = {str(name) for name in [*Family, *GOALS] if name not in ONLY_BENT}
+    wanted = {str(name) for name in [*Family, *GOALS] if name not in {*ONLY_BENT, Family.LINK_LOAD}}
     assert {name for name in wanted if tally.used[name] == 0} == set(), tally.table()
     assert {name for name in wanted if tally.binding[name] == 0} == set(), tally.table()
     assert 0.1 <= tally.infeasible / tally.instances <= 0.35, tally.table()
@@ -158,6 +166,24 @@ def test_bent_instances_use_and_bind_targets_and_response_times() -> None:
     compare(range(BENT), (), tally, binding=True, bent=True)
     assert all(tally.binding[str(name)] for name in (*ONLY_BENT, Family.FABRIC)), tally.table()
     assert 0.1 <= tally.infeasible / tally.instances <= 0.4, tally.table()
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize("bent", [False, True])
+def test_exact_methods_agree_with_brute_force_on_loaded_links(block: int, *, bent: bool) -> None:
+    """Messages count in targets and in the goal p99 at the load that the links may have."""
+    size = LOADED // BLOCKS
+    tally = Tally()
+    seeds = range(block * size, (block + 1) * size)
+    compare(seeds, ("milp", "cpsat", "auto"), tally, bent=bent, made=loaded_case)
+    assert not tally.disagreements, tally.table()
+
+
+def test_loaded_links_bind() -> None:
+    tally = Tally()
+    compare(range(LOADED), (), tally, binding=True, bent=True, made=loaded_case)
+    assert tally.binding[Family.LINK_LOAD] >= LOADED // 4, tally.table()
+    assert tally.binding[Family.SLO], tally.table()
 
 
 @pytest.mark.bench

@@ -31,7 +31,15 @@ __all__ = ["SchedulerMethod", "scores"]
 Float = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 NOT_UNDERSTOOD = frozenset(
-    {Family.GANG, Family.SPREAD, Family.DEPENDENCY, Family.MOVE_LIMIT, Family.RESERVE, Family.SLO}
+    {
+        Family.GANG,
+        Family.SPREAD,
+        Family.DEPENDENCY,
+        Family.MOVE_LIMIT,
+        Family.RESERVE,
+        Family.SLO,
+        Family.LINK_LOAD,
+    }
 )
 CHECK_EVERY = 256
 

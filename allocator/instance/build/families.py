@@ -28,6 +28,8 @@ from allocator.instance.zones import IMPLICIT_LABELS, LABEL_PREFIX
 
 __all__ = ["Families"]
 
+MOST_LINK_LOAD = Fraction(99, 100)
+
 Matrix = Mapping[str, Mapping[str, Fraction]]
 Tables = Mapping[str, Matrix]
 Item = TypeVar("Item")
@@ -55,6 +57,7 @@ class Families:
         self._groups()
         self.balance = self._balance()
         self.reserves = self._reserves()
+        self.link_load = self._link_load()
         self.level_weights = self._level_weights()
         self._bytes: Fraction | None = None
         self._check_moves()
@@ -132,6 +135,14 @@ class Families:
                 self._book.check(name, (*location, "resources", number))
             reserves.append(Reserve(stated.level, tuple(stated.resources)))
         return _distinct(reserves)
+
+    def _link_load(self) -> Fraction | None:
+        """Part of bandwidths; nearer to all of it, delays of messages have no use as a bound."""
+        stated = self._document.link_load
+        if stated is not None and not 0 < stated <= MOST_LINK_LOAD:
+            message = f"must be more than 0 and at most {float(MOST_LINK_LOAD)}"
+            self._problems.add(("link_load",), message, self._problems.value_at(("link_load",)))
+        return stated
 
     def _level_weights(self) -> Mapping[str, Fraction]:
         stated = self._document.distances

@@ -10,7 +10,7 @@ from typing import Literal
 from allocator.documents.problems import Location, Problems, did_you_mean
 from allocator.instance.build.workloads import Workloads
 from allocator.instance.entities import Flow, Team
-from allocator.instance.schema.workloads import FlowDocument, TeamDocument
+from allocator.instance.schema.workloads import FlowDocument, TeamDocument, TrafficDocument
 from allocator.quantities import Dimension, QuantityError, parse_quantity, parse_whole
 
 __all__ = ["MAX_PAIRS", "build_flows", "build_teams"]
@@ -55,6 +55,7 @@ def build_teams(entries: list[TeamDocument], workloads: Workloads, problems: Pro
                 MappingProxyType(dict(stated.members)),
                 MappingProxyType(offsets),
                 stated.traffic.rate,
+                _message(stated.traffic),
             )
         )
     return tuple(teams)
@@ -89,7 +90,7 @@ def build_flows(
             continue
         if stated.pattern in ("spread", "broadcast"):
             pattern: Literal["spread", "broadcast"] = "spread" if stated.pattern == "spread" else "broadcast"
-            flows.append(Flow(stated.from_, stated.to, pattern, rate))
+            flows.append(Flow(stated.from_, stated.to, pattern, rate, message=_message(stated)))
             continue
         if not _shape_fits(stated, sizes[0], sizes[1], location, problems):
             continue
@@ -101,11 +102,16 @@ def build_flows(
                 problems.add(location, f"makes more than {MAX_PAIRS} pairs of members")
                 return tuple(flows)
             pairs = tuple(_pattern_pairs(stated, sizes[0], sizes[1], rate))
-        flows.append(Flow(stated.from_, stated.to, "pairs", rate, pairs))
+        flows.append(Flow(stated.from_, stated.to, "pairs", rate, pairs, _message(stated)))
         if stated.pattern == "star" and stated.from_ != stated.to:
             back = tuple((member, hub, each) for hub, member, each in pairs)
-            flows.append(Flow(stated.to, stated.from_, "pairs", rate, back))
+            flows.append(Flow(stated.to, stated.from_, "pairs", rate, back, _message(stated)))
     return tuple(flows)
+
+
+def _message(stated: FlowDocument | TrafficDocument) -> Fraction:
+    """Bits of one message; 0 where none is stated."""
+    return (stated.message or Fraction(0)) * BITS
 
 
 def _rate(stated: FlowDocument, workloads: Workloads, location: Location, problems: Problems) -> Fraction | None:

@@ -127,6 +127,12 @@ class InstanceDocument(Strict):
     balance: OneOrMany[BalanceDocument] = Field(default_factory=list)
     moves: MovesDocument | None = None
     reserve: OneOrMany[ReserveDocument] = Field(default_factory=list)
+    link_load: Number | None = Field(
+        None,
+        description="Most of its bandwidth that an uplink may be offered in one direction; with it messages count in "
+        "path delays. More than 0, at most 0.99. Default: no limit.",
+        examples=[0.8],
+    )
     distances: DistancesDocument | None = None
     current: Current | None = Field(None, description="A plan file, or a list: where members run now.")
     tables: dict[str, Name] = Field(

@@ -149,11 +149,15 @@ class WorkloadDocument(Strict):
     placement: PlacementDocument | None = None
 
 
+MESSAGE = "Bytes of one message: what it takes to cross links that others load. Default: none counts."
+
+
 class TrafficDocument(Strict):
     """Traffic inside a team."""
 
     pattern: Literal["all-to-all"] = "all-to-all"
     rate: Bandwidth = Field(description="Per ordered pair of members.")
+    message: Bytes | None = Field(None, description=MESSAGE)
 
 
 class TeamDocument(Strict):
@@ -186,6 +190,7 @@ class FlowDocument(Strict):
     reverse: Flag = Field(False, description="Of a ring or chain: member i + 1 sends to i instead.")
     rate: Bandwidth | None = Field(None, description="Rate of a source (spread) or of a pair.")
     per_task: Bytes | None = Field(None, description="Bytes of one task of the source, instead of a rate.")
+    message: Bytes | None = Field(None, description=MESSAGE)
     table: PairRows | None = Field(
         None, description="Rows [i, j, rate], or the name of a table with columns from, to, rate."
     )

@@ -12,7 +12,7 @@ from allocator.model.entities import Level
 from allocator.model.families import sense_of
 from allocator.solvers.base import Assignment
 from allocator.solvers.budget import Budget
-from allocator.solvers.cpsat import assignment, capacity, gang, groups, moves, rates, reserve, shares
+from allocator.solvers.cpsat import assignment, capacity, gang, groups, link_load, moves, rates, reserve, shares
 from allocator.solvers.cpsat.builder import Builder
 from allocator.solvers.cpsat.goals import GOALS
 from allocator.solvers.cpsat.linear import Linear
@@ -88,6 +88,7 @@ def formulate(compiled: Compiled, budget: Budget, grain: Mapping[int, int] = Map
     gang.add_rows(symbols)
     moves.add_rows(symbols)
     reserve.add_rows(symbols)
+    link_load.add_rows(symbols)
     levels = tuple(_level(symbols, level) for level in compiled.model.levels)
     return Formulation(symbols, levels)
 

@@ -13,14 +13,32 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
-from allocator.solvers.evaluation.loads import FlowEnds, ancestor_table, flow_ends
+from allocator.solvers.evaluation.loads import FlowEnds, FlowKey, ancestor_table, flow_ends
 from allocator.solvers.evaluation.spots import spot_table
 from allocator.solvers.evaluation.use import LARGE, Counts
 
-__all__ = ["path_delays"]
+__all__ = ["link_delays", "path_delays"]
 
 Numbers = npt.NDArray[Any]  # int64, or Python integers where these could overflow
 Int64 = npt.NDArray[np.int64]
+
+
+LN_100 = Fraction(4605170185988091368035982909368728415203, 10**39)  # rounded up
+NANO = 10**9
+
+
+def link_delays(compiled: Compiled, message: Fraction) -> list[Fraction]:
+    """What it takes to cross the uplink of each domain, s: latency, and a message of so many bits (equation 13).
+
+    Messages count only where ``link_load`` holds: at the largest load it allows, up to whole nanoseconds.
+    """
+    delays = [domain.uplink.latency if domain.uplink else Fraction(0) for domain in compiled.instance.domains]
+    part = compiled.link_load
+    for domain in compiled.instance.domains if part is not None and message else ():
+        if part is not None and domain.uplink is not None and domain.uplink.bandwidth:
+            seconds = message * LN_100 / (domain.uplink.bandwidth * (1 - part))
+            delays[domain.index] += Fraction(math.ceil(seconds * NANO), NANO)
+    return delays
 
 
 def path_delays(compiled: Compiled, counts: Counts) -> dict[int, Fraction]:
@@ -28,23 +46,24 @@ def path_delays(compiled: Compiled, counts: Counts) -> dict[int, Fraction]:
 
     All members of a block have the same flows, hence the same D.
     """
-    latency = [domain.uplink.latency if domain.uplink else Fraction(0) for domain in compiled.instance.domains]
-    if not any(latency) or not (compiled.teams or compiled.pairs or compiled.groups):
+    messages = _messages(compiled)
+    ways = {message: link_delays(compiled, message) for message in dict.fromkeys(messages)}
+    if not any(map(any, ways.values())):
         return {}
-    denominator = math.lcm(*(each.denominator for each in latency))
-    numbers = [int(each * denominator) for each in latency]
+    denominator = math.lcm(*(each.denominator for way in ways.values() for each in way))
     spots = spot_table(compiled, counts)
     ends = flow_ends(compiled, spots)
-    depth = np.array(numbers, dtype=np.int64 if float(sum(numbers)) * 4 < LARGE else object)
-    for domain in range(1, compiled.num_domains):  # preorder: parents come first
-        depth[domain] += depth[compiled.parent[domain]]
-    slowest = _slowest(compiled, ends, depth)
     delays: dict[int, Fraction] = {}
-    of_flow = {
-        key: Fraction(int(number), denominator)
-        for key, rate, number in zip(ends.keys, ends.rates, slowest.tolist(), strict=True)
-        if number and rate
-    }
+    of_flow: dict[FlowKey, Fraction] = {}
+    for message, way in ways.items():
+        numbers = [int(each * denominator) for each in way]
+        depth = np.array(numbers, dtype=np.int64 if float(sum(numbers)) * 4 < LARGE else object)
+        for domain in range(1, compiled.num_domains):  # preorder: parents come first
+            depth[domain] += depth[compiled.parent[domain]]
+        slowest = _slowest(compiled, ends, depth).tolist()
+        for key, rate, own, number in zip(ends.keys, ends.rates, messages, slowest, strict=True):
+            if number and rate and own == message:
+                of_flow[key] = Fraction(int(number), denominator)
     by_class: dict[int, Fraction] = {}
     for (kind, index), delay in of_flow.items():
         if kind == "group":
@@ -61,6 +80,14 @@ def path_delays(compiled: Compiled, counts: Counts) -> dict[int, Fraction]:
         if delay > delays.get(block, 0):
             delays[block] = delay
     return {block: delay for block, delay in delays.items() if block in placed}
+
+
+def _messages(compiled: Compiled) -> list[Fraction]:
+    """Bits of a message of every flow, in the order of ``flow_ends``; 0 where messages do not count."""
+    messages = [team.message for team in compiled.teams]
+    messages += [pair.message for pair in compiled.pairs]
+    messages += [group.message for group in compiled.groups]
+    return messages if compiled.link_load is not None else [Fraction(0)] * len(messages)
 
 
 def _slowest(compiled: Compiled, ends: FlowEnds, depth: Numbers) -> Numbers:

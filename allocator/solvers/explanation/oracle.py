@@ -24,7 +24,7 @@ from allocator.solvers.explanation.quick import quick_answer
 
 __all__ = ["Found", "Oracle", "Standing", "equal_classes", "reduced"]
 
-NEVER_DECIDES = frozenset({Family.FABRIC, Family.RATES, Family.SLO})
+NEVER_DECIDES = frozenset({Family.FABRIC, Family.RATES, Family.SLO, Family.LINK_LOAD})
 PORTION = 0.5  # of the time left that one question may take
 
 

@@ -26,7 +26,7 @@ __all__ = ["GreedyMethod"]
 
 Float = npt.NDArray[np.float64]
 SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.BALANCE, GoalId.OVERLOAD, GoalId.P99})
-UNSUPPORTED = frozenset({Family.SPREAD, Family.DEPENDENCY, Family.MOVE_LIMIT, Family.RESERVE})
+UNSUPPORTED = frozenset({Family.SPREAD, Family.DEPENDENCY, Family.MOVE_LIMIT, Family.RESERVE, Family.LINK_LOAD})
 
 
 class GreedyMethod:

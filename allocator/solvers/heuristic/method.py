@@ -21,7 +21,7 @@ class LocalSearchMethod:
 
     name = "local-search"
     support = Support(
-        frozenset(Family),
+        frozenset(Family) - {Family.LINK_LOAD},
         frozenset(GoalId) - {GoalId.QUALITY},
         frozenset({"fair", "knee", "table"}),
     )

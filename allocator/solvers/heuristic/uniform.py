@@ -28,7 +28,7 @@ __all__ = ["SUPPORT", "UniformMethod", "deal"]
 
 Spot = tuple[int, int, int]  # block, option, node
 SUPPORT = Support(
-    frozenset(Family) - {Family.MOVE_LIMIT, Family.RESERVE},
+    frozenset(Family) - {Family.MOVE_LIMIT, Family.RESERVE, Family.LINK_LOAD},
     frozenset(GoalId) - {GoalId.QUALITY},
     frozenset({"fair", "knee", "table"}),
 )

@@ -19,6 +19,7 @@ from allocator.solvers.budget import Budget
 from allocator.solvers.milp.assignment import add_assignment
 from allocator.solvers.milp.capacity import add_capacity
 from allocator.solvers.milp.fabric.grants import add_grants
+from allocator.solvers.milp.fabric.limits import add_link_load
 from allocator.solvers.milp.formulation import Formulation
 from allocator.solvers.milp.gang import add_gangs
 from allocator.solvers.milp.goals import placement, rates, traffic, use
@@ -50,6 +51,7 @@ FAMILIES: tuple[Callable[[Formulation], None], ...] = (
     add_gangs,
     add_move_limit,
     add_reserve,
+    add_link_load,
     add_rates,
     add_grants,
 )

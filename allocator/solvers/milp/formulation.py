@@ -118,7 +118,7 @@ class Formulation:
         largest = max(max(terms.coefs, default=0), -min(terms.coefs, default=0)) * scale
         if largest > LARGEST_INTEGER:  # keep coefficients near 1 instead; exactness is then checked afterwards
             scale /= 2 ** (int(largest).bit_length() - 1)
-            if all(variable.integral for variable in terms.variables):
+            if integral or all(variable.integral for variable in terms.variables):
                 self.exact.append((terms, upper))
         if not terms.variables:
             if upper < 0 or (lower is not None and lower > 0):

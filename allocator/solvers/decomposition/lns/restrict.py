@@ -211,7 +211,7 @@ class _Restriction:
                 own = tuple(position[block] for block in entity.blocks if block in position)
                 size = sum(self.members[self.blocks[block]] for block in own)
                 if size > 1:
-                    teams.append(TeamTraffic(len(teams), entity.name, own, size, entity.rate))
+                    teams.append(TeamTraffic(len(teams), entity.name, own, size, entity.rate, entity.message))
         pairs = tuple(
             replace(pair, source=position[pair.source], target=position[pair.target])
             for pair in compiled.pairs

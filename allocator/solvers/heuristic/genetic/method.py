@@ -23,7 +23,7 @@ class GeneticMethod:
 
     name = "genetic"
     support = Support(
-        frozenset(Family),
+        frozenset(Family) - {Family.LINK_LOAD},
         frozenset(GoalId) - {GoalId.QUALITY},
         frozenset({"fair", "knee", "table"}),
     )

@@ -44,7 +44,7 @@ def product(form: Formulation, key: object, count: Unary, other: Terms, upper: i
     if cached is None:
         parts = []
         for pick in count.picks:
-            part = form.real(PART)
+            part = form.real(PART, float(upper))
             form.at_most(PART, Terms([(1, part), (-upper, pick)]), 0)
             parts.append(part)
         form.equal(PART, other.copy().extend(Terms((1, part) for part in parts), -1), 0)

@@ -33,6 +33,7 @@ FAMILIES = {
     Family.FABRIC,
     Family.RATES,
     Family.SLO,
+    Family.LINK_LOAD,
 }
 GOALS = {GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PLACED}
 

@@ -1,9 +1,9 @@
 """Identical teams in one order: of the plans that differ by exchanging whole teams, one is kept.
 
-Two teams are identical when they have one rate and the same blocks (class, count, current node and mode, and where they
-may stand), and no block has flows of its own: then exchanging them changes neither feasibility nor any goal. Rows:
-members of team t in d >= members of team t + 1 in d, d the first branch of the topology. Exchanges leave the use of
-every domain as it is, so every plan can be put in this order.
+Two teams are identical when they have one rate, one size of messages and the same blocks (class, count, current node
+and mode, and where they may stand), and no block has flows of its own: then exchanging them changes neither feasibility
+nor any goal. Rows: members of team t in d >= members of team t + 1 in d, d the first branch of the topology. Exchanges
+leave the use of every domain as it is, so every plan can be put in this order.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _signature(form: Formulation, team: TeamTraffic) -> tuple[Any, tuple[int, ..
         spots = tuple((entry.option, entry.node) for entry in form.of_block[index])
         described.append(((block.workload, block.current_node, block.current_option, block.count, spots), index))
     described.sort()
-    return (team.rate, tuple(facts for facts, _ in described)), tuple(index for _, index in described)
+    return (team.rate, team.message, tuple(facts for facts, _ in described)), tuple(index for _, index in described)
 
 
 def _first_branch(form: Formulation) -> int:

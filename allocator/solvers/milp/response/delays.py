@@ -34,10 +34,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """Blocks that a flow joins: each of the first with each of the second, or all of one set (``second`` None)."""
+    """Blocks that a flow joins: each of the first with each of the second, or all of one set (``second`` None).
+
+    ``message``: bits of one.
+    """
 
     first: tuple[int, ...]
     second: tuple[int, ...] | None
+    message: Fraction
 
 
 def served_blocks(form: Formulation) -> dict[int, Service]:
@@ -74,14 +78,15 @@ def add_delays(form: Formulation) -> None:
     served = served_blocks(form)
     if not served:
         return
-    known = latencies(form.compiled)
-    if known is None:
-        return
+    ways: dict[Fraction, Latencies | None] = {}
     of_block: dict[int, list[list[Step]]] = {}
     for ends in _flows(form):
         joined = dict.fromkeys((*ends.first, *(ends.second or ())))
         blocks = [block for block in joined if block in served]
-        if blocks:
+        if blocks and ends.message not in ways:
+            ways[ends.message] = latencies(form.compiled, ends.message)
+        known = ways[ends.message] if blocks else None
+        if known is not None:
             form.budget.check()
             steps = _Flow(form, known, ends).steps(blocks)
             for block in blocks:
@@ -94,14 +99,15 @@ def _flows(form: Formulation) -> Iterable[_Ends]:
     compiled = form.compiled
     for team in compiled.teams:
         if team.rate and team.size > 1:
-            yield _Ends(team.blocks, None)
+            yield _Ends(team.blocks, None, team.message)
     for pair in compiled.pairs:
         if pair.rate:
-            yield _Ends((pair.source,), (pair.target,))
+            yield _Ends((pair.source,), (pair.target,), pair.message)
     for group in compiled.groups:
         if group.rate:
             source = tuple(form.blocks_of(group.source))
-            yield _Ends(source, None if group.source == group.target else tuple(form.blocks_of(group.target)))
+            target = None if group.source == group.target else tuple(form.blocks_of(group.target))
+            yield _Ends(source, target, group.message)
 
 
 def _latest(form: Formulation, flows: list[list[Step]]) -> list[Step]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
+from allocator.solvers.evaluation.delays import link_delays
 
 __all__ = ["Latencies", "bicliques", "cliques", "latencies"]
 
@@ -45,10 +46,10 @@ class Latencies:
         return [int(ticks) for ticks in np.unique(self.table[np.ix_(first, second)]) if ticks]
 
 
-def latencies(compiled: Compiled) -> Latencies | None:
-    """Latencies of an instance; None where no uplink states one."""
+def latencies(compiled: Compiled, message: Fraction = Fraction(0)) -> Latencies | None:
+    """Latencies for messages of so many bits; None where no uplink takes any time."""
     domains = compiled.instance.domains
-    stated = [domain.uplink.latency if domain.uplink is not None else Fraction(0) for domain in domains]
+    stated = link_delays(compiled, message)
     if not any(stated):
         return None
     denominator = math.lcm(*(latency.denominator for latency in stated))

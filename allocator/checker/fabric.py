@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from allocator.checker.crossings import largest_messages
 from allocator.checker.curves import carries, goodput
+from allocator.checker.link_delay import Spare, delay_of, spare_of
 from allocator.checker.situation import Situation
 from allocator.model.families import Family
 from allocator.plan.evaluation import LinkUse, Violation
@@ -36,6 +38,11 @@ def fabric(situation: Situation) -> Iterator[Violation]:
 
 def link_uses(situation: Situation) -> Iterator[LinkUse]:
     """Both directions of every uplink that states a bandwidth or has traffic."""
+    messages: dict[str, Mapping[int, Fraction]] = {"up": {}, "down": {}}
+    spare = Spare({}, {})
+    if situation.flows.carries_messages:
+        up, down = largest_messages(situation.standing, situation.flows, situation.chains)
+        messages, spare = {"up": up, "down": down}, spare_of(situation.instance, situation.traffic)
     for domain in situation.instance.domains:
         if domain.uplink is None:
             continue
@@ -44,7 +51,23 @@ def link_uses(situation: Situation) -> Iterator[LinkUse]:
             if bandwidth is None and not offered:
                 continue
             carried = offered if bandwidth is None else goodput(domain.uplink.goodput, bandwidth, offered)
-            yield LinkUse(domain.path, domain.level, direction, offered, granted, bandwidth, carried, carried)
+            message = messages[direction].get(domain.index)
+            delay = None
+            if message is not None:
+                wait = delay_of(message, spare.side(direction), domain.index)
+                delay = None if wait is None else domain.uplink.latency + wait
+            yield LinkUse(
+                domain.path,
+                domain.level,
+                direction,
+                offered,
+                granted,
+                bandwidth,
+                proportional=carried,
+                carried=carried,
+                message=message,
+                delay=delay,
+            )
 
 
 def _directions(situation: Situation, domain: int) -> tuple[tuple[str, Fraction, Fraction], ...]:

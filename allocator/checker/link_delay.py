@@ -13,7 +13,7 @@ from math import ceil
 from allocator.checker.traffic import Traffic
 from allocator.instance.entities import Instance
 
-__all__ = ["LN_100", "NANO", "Spare", "delay_at_limit", "spare_of"]
+__all__ = ["LN_100", "NANO", "Spare", "delay_at_limit", "delay_of", "spare_of"]
 
 LN_100 = Fraction(4605170185988091368035982909368728415203, 10**39)
 """ln 100 to 40 digits, rounded up."""
@@ -33,6 +33,12 @@ def delay_at_limit(message: Fraction, bandwidth: Fraction, link_load: Fraction) 
     if not bandwidth:
         return ZERO
     return Fraction(ceil(message * LN_100 / ((1 - link_load) * bandwidth) * NANO), NANO)
+
+
+def delay_of(message: Fraction, side: Mapping[int, Fraction | None], domain: int) -> Fraction | None:
+    """Delay of a message on a link with so much to spare each way, s; None without a bound, 0 on an unlimited link."""
+    spare = side.get(domain, ZERO)
+    return None if spare is None else message * LN_100 / spare if spare else ZERO
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from allocator.plan.result import Result, gap_between
 __all__ = ["evaluation_parts", "result_document"]
 
 PHASES = ("read", "compile", "build", "solve", "check", "total")
+BITS = 8
 SIZES = ("members", "nodes", "variables", "constraints")
 
 
@@ -83,6 +84,7 @@ def result_document(result: Result, instance: Instance, plan_file: str | None = 
         else {"copies": plain_number(headroom.copies), "kind": headroom.kind, "resource": headroom.resource},
         "plan": plan_file,
         "warnings": list(result.warnings),
+        "messages": [] if result.evaluation is None else _messages(result.evaluation.links),
     }
 
 
@@ -157,6 +159,23 @@ def _link_utilization(links: Iterable[LinkUse]) -> list[dict[str, Any]]:
             entry = (link.domain, link.offered, link.capacity)
             groups.setdefault((link.level, link.direction), []).append(entry)
     return [_summary(level, f"uplink {direction}", found) for (level, direction), found in groups.items()]
+
+
+def _messages(links: Iterable[LinkUse]) -> list[dict[str, Any]]:
+    """Link directions that messages of a stated size cross; ``p99`` is null where ``bounded`` is false."""
+    return [
+        {
+            "domain": link.domain,
+            "direction": link.direction,
+            "offered": plain_number(link.offered),
+            "capacity": plain_number(link.capacity),
+            "bytes": plain_number(link.message / BITS),
+            "bounded": link.delay is not None,
+            "p99": plain_number(link.delay),
+        }
+        for link in links
+        if link.message is not None
+    ]
 
 
 def _summary(level: str, resource: str, found: list[tuple[str, Fraction, Fraction]]) -> dict[str, Any]:

@@ -44,7 +44,9 @@ class Use:
 class LinkUse:
     """One direction of an uplink ("up" towards the root). bit/s; ``capacity`` None: unlimited.
 
-    ``carried``: what the uplink's goodput curve lets through of the offered load; grants fit below it.
+    ``carried``: what the uplink's goodput curve lets through of the offered load; grants fit below it. ``message``:
+    bits of the largest message that crosses, None where none is stated. ``delay``: seconds that 99 of 100 such
+    messages stay within at the load there is, latency included (equation 13); None without a bound, or a message.
     """
 
     domain: str
@@ -55,6 +57,8 @@ class LinkUse:
     capacity: Fraction | None
     proportional: Fraction | None = None  # what proportional sharing would carry
     carried: Fraction | None = None
+    message: Fraction | None = None
+    delay: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,7 @@ def _rules(instance: Instance) -> Section | None:
         (len(instance.dependencies), "dependency", "dependencies"),
         (len(instance.reserves), "reserve", None),
         (len(instance.balance), "balance triple", None),
+        (int(instance.link_load is not None), "limit on the load of links", None),
     )
     parts = [count(number, noun, plural) for number, noun, plural in counts if number]
     gangs = sum(1 for workload in instance.workloads if workload.placement.gang is not None)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
-from math import sqrt
+from math import log, sqrt
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 from allocator.checker import check
+from allocator.checker.link_delay import delay_of
 from allocator.instance import instance_from_dict
 from allocator.model.entities import Goal, Level, Model
 from allocator.model.families import GoalId
@@ -64,6 +66,34 @@ def simulated(name: str, service: Service, tasks: int) -> list[list[float]]:
         response_times(rate=rate, seconds=seconds, tasks=tasks, warm_up=WARM_UP, seed=f"{name} {run}", service=service)
         for run in range(RUNS)
     ]
+
+
+def test_one_message_in_a_hundred_takes_longer_over_a_loaded_link() -> None:
+    """M K / (C - L): a link of 10 Mbit/s that messages of 1 kB load to 80 %, each an exponential size."""
+    message, bandwidth, load = Fraction(8000), Fraction(10**7), Fraction(8 * 10**6)
+    p99 = float(delay_of(message, {0: bandwidth - load}, 0) or 0)
+    runs = [
+        response_times(
+            rate=float(load / message),
+            seconds=float(message / bandwidth),
+            tasks=TASKS,
+            warm_up=WARM_UP,
+            seed=f"link {run}",
+            service=exponential,
+        )
+        for run in range(RUNS)
+    ]
+    slower = [sum(time > p99 for time in run) / len(run) for run in runs]
+    half = T_999 * stdev(slower) / sqrt(RUNS)
+    assert mean(slower) - half <= 0.01 <= mean(slower) + half
+    assert half <= 0.008, "an interval that wide would hold anything"
+    assert slowest_percent([response_times_of_fixed_messages(p99)]) <= 0.65 * p99
+
+
+def response_times_of_fixed_messages(p99: float) -> list[float]:
+    """The same link with messages of one size."""
+    seconds = p99 * 0.2 / log(100)  # M / C at a load of 0.8
+    return response_times(rate=0.8 / seconds, seconds=seconds, tasks=TASKS, warm_up=WARM_UP, seed=1, service=fixed)
 
 
 def slowest_percent(runs: list[list[float]]) -> float:

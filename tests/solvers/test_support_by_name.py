@@ -40,6 +40,20 @@ def test_a_latency_target_a_method_lacks_is_refused_by_name_with_a_way_out_and_a
     require_support(choose(method), instance, model("cost", ignore=[Family.SLO]))
 
 
+LINK_LOADED = {"auto", "milp", "cpsat", "lns"}
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_limit_on_the_load_of_links_a_method_lacks_is_refused_by_name(method: str) -> None:
+    instance = build(node("n"), workloads=[workload("a")], link_load=Fraction(4, 5))
+    assert (Family.LINK_LOAD in choose(method).support.families) is (method in LINK_LOADED)
+    if method in LINK_LOADED:
+        require_support(choose(method), instance, COST)
+    else:
+        assert refusal(method, instance, COST).families == (Family.LINK_LOAD,)
+    require_support(choose(method), instance, model("cost", ignore=[Family.LINK_LOAD]))
+
+
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("goal", [GoalId.P99, GoalId.QUALITY])
 def test_goals_a_method_lacks_are_refused_by_name_with_no_false_hint(method: str, goal: GoalId) -> None:

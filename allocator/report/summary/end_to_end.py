@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from allocator.checker.end_to_end import teams_end_to_end
+from fractions import Fraction
+
+from allocator.checker.end_to_end import EndToEnd, teams_end_to_end
 from allocator.instance.entities import Instance
 from allocator.plan.result import Result
 from allocator.report.format import seconds
@@ -18,13 +20,26 @@ def section(result: Result, instance: Instance) -> Section | None:
     found = teams_end_to_end(instance, result.plan)
     if not found:
         return None
-    shown, more = cut(sorted(found.items(), key=lambda entry: -entry[1].in_a_row))
-    rows = tuple((name, f"{ends.stages:,}", seconds(ends.in_a_row), seconds(ends.branches)) for name, ends in shown)
+    shown, more = cut(sorted(found.items(), key=_slowest_first))
+    rows = tuple((name, f"{ends.stages:,}", _time(ends.in_a_row), _time(ends.branches)) for name, ends in shown)
     columns = (
         Column("team"),
         Column("members", right=True),
         Column("one after the other", right=True),
         Column("all at once", right=True),
     )
-    note = "99 of 100 requests stay within, whatever the times of the members have to do with each other."
-    return Section("End to end", sheet=Sheet(columns, rows, more), notes=(note,))
+    notes = ["99 of 100 requests stay within, whatever the times of the members have to do with each other."]
+    if any(ends.crossings for ends in found.values()):
+        notes.append("Messages between them are counted at the load of the links that they cross.")
+    if any(ends.in_a_row is None for ends in found.values()):
+        notes.append("No bound: a message crosses a link that is offered more than 99 % of its bandwidth.")
+    return Section("End to end", sheet=Sheet(columns, rows, more), notes=tuple(notes))
+
+
+def _slowest_first(entry: tuple[str, EndToEnd]) -> tuple[bool, Fraction]:
+    time = entry[1].in_a_row
+    return time is not None, -time if time is not None else Fraction(0)
+
+
+def _time(value: Fraction | None) -> str:
+    return "no bound" if value is None else seconds(value)

@@ -38,7 +38,8 @@ def explain_infeasible(
     alone and feasible without any one element; empty when that could not be proven in the time. ``relaxation``: see
     ``allocator.solvers.explanation.relaxation`` for what is least; empty when none was found and solved in the time.
     Every entry of both carries its sentence as ``text``. Of an instance that has a plan there is nothing to say, but
-    that it has one without latency targets, where it states some: conflict and relaxation leave these out.
+    that it has one without latency targets and ``link_load``, where it states them: conflict and relaxation leave these
+    out.
     """
     if budget.remaining() < LEAST_SECONDS and not budget.interrupted:
         budget = Limits(LEAST_SECONDS).start()

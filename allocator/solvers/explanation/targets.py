@@ -1,4 +1,4 @@
-"""What latency targets ask for, where nothing else stands in the way of a plan (equation 13).
+"""What latency targets and ``link_load`` ask for where nothing else stands in the way of a plan (equations 13, 29).
 
 Owns the sentences. They hold by arithmetic, for every plan. Knows no solver.
 """
@@ -27,19 +27,25 @@ __all__ = ["target_reasons"]
 
 
 def target_reasons(instance: Instance, model: Model) -> tuple[str, ...]:
-    """Why targets, or stable queues where the goal ``p99`` needs them, leave no plan; () where nobody has either.
+    """Why targets, stable queues where the goal ``p99`` needs them, or ``link_load`` leave no plan; () without any.
 
     To be asked where there is a plan without them.
     """
     compiled = compile_instance(instance, model)
     asking = [w for w in instance.workloads if w.count and asks_for_response(compiled, w.index)]
+    loaded = compiled.link_load is not None
+    links = (
+        f"links would be offered more than {float(compiled.link_load or 0) * 100:g} % of their bandwidth (link_load)"
+    )
     if not asking:
-        return ()
+        return (f"Without the limit on the load of links there is a plan; {links}.",) if loaded else ()
     sentences = [sentence for workload in asking if (sentence := _out_of_reach(compiled, workload)) is not None]
-    whole = "Without latency targets and stable queues there is a plan; "
+    left_out = "latency targets, stable queues and link_load" if loaded else "latency targets and stable queues"
+    whole = f"Without {left_out} there is a plan; "
     if sentences:
         return (*sentences, f"{whole}a larger limit, parallel or target, or faster nodes would be needed.")
-    return (f"{whole}the compute that they need at the path delays there are does not fit.",)
+    other = f", or {links}" if loaded else ""
+    return (f"{whole}the compute that they need at the path delays there are does not fit{other}.",)
 
 
 def _out_of_reach(compiled: Compiled, workload: WorkloadClass) -> str | None:

@@ -217,6 +217,11 @@ def _other_rules(state: _State, workload: WorkloadClass) -> list[str]:
         Family.RESERVE: bool(instance.reserves),
         Family.MOVE_LIMIT: limits is not None and (limits.limit_members is not None or limits.limit_bytes is not None),
         Family.DEPENDENCY: any(rule.group == workload.group for rule in instance.dependencies),
+        Family.LINK_LOAD: instance.link_load is not None
+        and (
+            any(workload.name in team.members for team in instance.teams)
+            or any(workload.name in (flow.source, flow.target) for flow in instance.flows)
+        ),
     }
     found = [family.value for family, holds in stated.items() if holds and family not in ignored]
     if any(domain.power is not None for domain in instance.nodes) and any(

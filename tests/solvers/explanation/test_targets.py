@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from allocator import solve
 from allocator.instance import instance_from_dict
 from allocator.plan.result import Result, Status
@@ -33,3 +35,27 @@ def test_targets_that_do_not_fit_together_are_told_from_those_out_of_reach() -> 
     assert result.infeasibility is not None
     (whole,) = result.infeasibility.reasons
     assert whole.endswith("does not fit.")
+
+
+@pytest.mark.parametrize("slo", [{}, {"p99": "10 s"}])
+def test_a_limit_on_the_load_of_links_that_leaves_no_plan_is_named(slo: dict[str, str]) -> None:
+    """Two members that exchange 3 bit/s each way must stand apart, and the links may be offered 2 of 4."""
+    work = {"rate": "1/s", "cpu": "200 ms"}
+    node = {"level": "node", "name": "n", "count": 2, "capacity": {"cpu": 1}, "uplink": {"bandwidth": "4 bit/s"}}
+    whole = {
+        "format": "allocator/v1",
+        "name": "full",
+        "link_load": 0.5,
+        "topology": [node],
+        "workloads": [{"class": "c", "count": 2, "requests": {"cpu": 1}, "work": work, "slo": slo}],
+        "flows": [{"from": "c", "to": "c", "pattern": "ring", "rate": "3 bit/s"}],
+    }
+    instance = instance_from_dict(whole)
+    result = solve(instance, model("cost"), method="milp", threads=1)
+    assert result.status is Status.INFEASIBLE
+    assert result.infeasibility is not None
+    (whole_reason,) = result.infeasibility.reasons
+    assert "offered more than 50 % of their bandwidth (link_load)" in whole_reason
+    partly = solve(instance, model("placed"), method="milp", threads=1)
+    assert partly.plan is not None
+    assert "link_load" in partly.plan.unplaced[0].reason

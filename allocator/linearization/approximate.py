@@ -22,6 +22,8 @@ __all__ = ["approximate", "chords", "inner", "outer", "tangents"]
 
 MARGIN = 1 - Fraction(1, 2**20)  # of the tolerance, left to rounding and to the ends found by bisection
 BALANCING_STEPS = 10
+FINEST = 2**60  # parts of what is beside a point of tangency: the first bracket around it
+WIDER = 16
 ZERO = Fraction(0)
 
 
@@ -189,9 +191,25 @@ def _tangent(concave: Function, x: Fraction, low: Fraction, high: Fraction) -> S
     if concave.vertices(low, high) is not None:
         return Segment(slopes.middle, value.upper - slopes.middle * x)
     steep = nearest_float(slopes.middle)
-    # h(z) <= h(x) + h'(x) (z - x) <= steep z + intercept for z at both ends, and so between them
-    excess = max((s - steep) * (z - x) for s in (slopes.lower, slopes.upper) for z in (low, high))
-    return Segment(steep, float_above(value.upper - steep * x + excess))
+    return Segment(steep, float_above(_least_intercept(concave, steep, x, low, high)))
+
+
+def _least_intercept(concave: Function, steep: Fraction, x: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    """At least the maximum of h(z) - steep z over [low, high], where h'(x) is about ``steep``.
+
+    That is concave in z: between a with h'(a) >= steep and b with h'(b) <= steep it has its maximum, and h is below its
+    tangent at a. A narrow bracket loses next to nothing, however long the range.
+    """
+    finest = min((end for end in (x - low, high - x) if end), default=high - low) / FINEST
+    left = right = x
+    width = finest
+    while left > low and concave.slope(left).lower < steep:
+        left, width = max(low, x - width), width * WIDER
+    width = finest
+    while right < high and concave.slope(right).upper > steep:
+        right, width = min(high, x + width), width * WIDER
+    beyond = max(concave.slope(left).upper - steep, ZERO) * (right - left)
+    return concave.value(left).upper - steep * left + beyond
 
 
 def _chord(concave: Function, left: Fraction, right: Fraction) -> Segment:

@@ -21,6 +21,7 @@ from allocator.linearization.functions import Function
 __all__ = ["Curve", "Stretch", "stretches"]
 
 SEARCH_STEPS = 26
+HALVINGS = 300  # of a first width, before a piece counts as too short
 MAX_PIECES = 100_000
 
 
@@ -113,7 +114,7 @@ def _last(holds: Callable[[Fraction], bool], start: Fraction, high: Fraction, wi
     while start + width < high and holds(start + width):
         width *= 2
     right = min(start + width, high)
-    for _ in range(4 * SEARCH_STEPS):
+    for _ in range(HALVINGS):
         left = start + (right - start) / 2
         if holds(left):
             break

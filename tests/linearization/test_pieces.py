@@ -108,6 +108,17 @@ def test_a_reciprocal_needs_as_many_tangents_as_its_ratio_says() -> None:
         assert len(pieces.segments) == ceil(log(10**4) / log((1 + root) / (1 - root)))
 
 
+@pytest.mark.parametrize(("p", "high"), [("1/10", 10**3), ("1/2", 10**6), ("1", 10**9), ("4", 10**9), ("4", 10**15)])
+def test_tangents_of_a_long_range_are_no_farther_from_the_curve_than_those_of_a_short_one(p: str, high: int) -> None:
+    """Rounding a slope must not cost in proportion to the range: a slow link may be offered billions of times more."""
+    pieces = outer(Knee(Fraction(p)), Fraction(0), Fraction(high), Fraction(1, 100))
+    _holds(pieces, number=20)
+    for exponent in range(-40, 50):
+        x = Fraction(2) ** exponent
+        if x <= high:
+            assert pieces.error_at(x) <= Fraction(1, 100)
+
+
 def test_random_knees_over_random_ranges_keep_side_and_error() -> None:
     source = random.Random(77)
     for seed in range(12):

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from allocator.errors import ArgumentError, MethodRefused
 from allocator.instance.entities import Domain
 from allocator.linearization.approximate import outer, tangents
 from allocator.linearization.encodings import Encoding, Relation, incremental
@@ -77,7 +78,10 @@ def add_curve(form: Formulation, domain: Domain, side: str, granted: Terms) -> N
         _state(form, bound, {"load": Terms().extend(load, share), "granted": Terms().extend(granted, share)})
         return
     tolerance = max(form.compiled.model.linearization.tolerance, FINEST_TOLERANCE)
-    pieces = outer(function, ZERO, most, tolerance)
+    try:
+        pieces = outer(function, ZERO, most, tolerance)
+    except ArgumentError as problem:  # a knee so soft that it bends within loads beyond floats
+        raise MethodRefused(f"method milp cannot approximate the goodput of {domain.path}: {problem}") from None
     link = BentLink(
         domain.index,
         side,

@@ -21,6 +21,7 @@ from allocator.solvers.decomposition.packing.stage import Packing
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.heuristic.current import as_it_runs
+from allocator.solvers.heuristic.loosened import loosened, tightened
 from allocator.solvers.milp.assignment import num_placement_variables
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.registry import method_named
@@ -141,20 +142,31 @@ class _Run:
             cpsat.refuse(self.compiled)
             return self._by(cpsat, start, budget)
         except MethodRefused:
-            return _kept(self.compiled, start, self.budget, why)
+            return _kept(self.compiled, start or self._found(), self.budget, why)
+
+    def _found(self) -> Assignment | None:
+        """A plan by search in place of a start, where no exact model takes the numbers."""
+        if not _compiled() and self.budget.remaining() < COLD_SECONDS:
+            return None
+        answer = self.search(None, self.budget.at_most(SEARCH_SECONDS))
+        return None if answer is None else answer.assignment
 
     def search(self, start: Assignment | None, budget: Budget) -> Answer | None:
         """What a local search finds; None where it refuses a rule or finds no plan."""
         method = method_named("local-search")
         if not _compiled():
             self.recorder.phase("compiling the search, once on this machine")
+        run = self
+        if self.compiled.link_load is not None:  # what it finds is worth nothing before it is judged
+            run = replace(self, compiled=loosened(self.compiled), recorder=Recorder(self.budget.elapsed))
         try:
-            require_support(method, self.compiled.instance, self.compiled.model)
-            method.refuse(self.compiled)
-            found = self._by(method, start or as_it_runs(self.compiled), budget)
+            require_support(method, run.compiled.instance, run.compiled.model)
+            method.refuse(run.compiled)
+            found = run._by(method, start or as_it_runs(self.compiled), budget)
         except MethodRefused:
             return None
-        return None if found.assignment is None else found
+        judged = found if run is self else tightened(self.compiled, found)
+        return None if judged is None or judged.assignment is None else judged
 
     def _by(self, method: Method, start: Assignment | None, budget: Budget) -> Answer:
         return method.solve(
@@ -229,8 +241,11 @@ def first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int
     from allocator.compiled.restore import plan_of
 
     greedy = method_named("greedy")
-    if not used_families(compiled.instance, compiled.model) <= greedy.support.families:
+    known = compiled if compiled.link_load is None else loosened(compiled)
+    if not used_families(known.instance, known.model) <= greedy.support.families:
         return None
+    if known is not compiled:
+        recorder = Recorder(budget.elapsed)
     share = budget.portion(FIRST_SHARE)
     try:
         method_named("milp").refuse(compiled)
@@ -239,10 +254,11 @@ def first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int
     except MethodRefused:  # for its numbers: integers may still take it
         pass
     try:
-        answer = greedy.solve(compiled, budget=share, recorder=recorder, start=None, seed=seed, threads=1, gap=0.0)
+        answer = greedy.solve(known, budget=share, recorder=recorder, start=None, seed=seed, threads=1, gap=0.0)
     except MethodRefused:  # numbers too far apart to share by floats
         return None
-    found = answer.assignment
+    judged = answer if known is compiled else tightened(compiled, answer)
+    found = None if judged is None else judged.assignment
     if found is None:
         return None
     plan = plan_of(compiled, found.counts, found.shares, found.theta)

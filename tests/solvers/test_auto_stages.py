@@ -10,11 +10,12 @@ from allocator import solve
 from allocator.checker import check
 from allocator.compiled.compile import compile_instance
 from allocator.compiled.restore import assignment_of
-from allocator.errors import ModelTooLarge
+from allocator.errors import MethodRefused, ModelTooLarge
 from allocator.instance import instance_from_dict
-from allocator.instance.entities import Conflict, Instance, Spread
+from allocator.instance.entities import Conflict, Dependency, Instance, Spread
 from allocator.model.entities import Model
 from allocator.plan.result import Result, Status, TerminationReason
+from allocator.solvers import auto
 from allocator.solvers.auto import AutoMethod, first_plan
 from allocator.solvers.budget import Limits
 from allocator.solvers.milp.method import MilpMethod
@@ -114,6 +115,25 @@ def test_without_any_plan_the_answer_is_unknown_but_still_bounded(nothing_fits: 
     assert result.status is Status.UNKNOWN
     assert result.plan is None
     assert result.levels[0].bound == 8
+
+
+def test_a_search_gives_the_plan_where_no_exact_model_takes_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes beside terabytes are too far apart for floats, their ratios too large for 64 bits; greedy has no rule."""
+    rooms = (4 * 10**12, 6 * 10**12 + 1, 6 * 10**12 - 1, 12 * 10**12)
+    instance = build(
+        *(node(f"n{i}", capacity={"cpu": 4, "memory": room}) for i, room in enumerate(rooms)),
+        workloads=[workload("a", 3, {"cpu": 2, "memory": 2}), workload("b", 2, {"cpu": 1, "memory": 3})],
+        dependencies=(Dependency("a", "b", "node"),),
+    )
+    goals = model("placed", "peak")
+    for method in ("milp", "cpsat"):
+        with pytest.raises(MethodRefused):
+            solve(instance, goals, method=method)
+    solve(instance, goals, method="local-search", iterations=10)  # compiled from here on
+    monkeypatch.setattr(auto, "SEARCH_SECONDS", 1.0)
+    result, _ = run(instance, goals)
+    assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
+    assert result.levels[0].value == 4  # beside a b one a fits, beside both b one more does not
 
 
 def test_a_small_instance_ends_with_the_exact_model_and_its_proof() -> None:

@@ -88,7 +88,7 @@ def geometric_tangents(low: Fraction, high: Fraction, tolerance: Fraction) -> Sh
     Raises
     ------
     ArgumentError
-        unless 0 < low < high and 0 < tolerance < 1.
+        unless 0 < low < high and 0 < tolerance < 1, or where floats cannot tell two tangents apart.
     """
     if not 0 < low < high or not 0 < tolerance < 1:
         raise ArgumentError(f"needs 0 < low < high and 0 < tolerance < 1, not {low}, {high}, {tolerance}")
@@ -97,8 +97,11 @@ def geometric_tangents(low: Fraction, high: Fraction, tolerance: Fraction) -> Sh
     served = low
     while served < high:
         t = float_below(served * (1 + root))
+        reached = t / (1 - root)
+        if reached <= served:
+            raise ArgumentError(f"the tolerance {float(tolerance):g} is below what floats tell apart")
         grid.append(t)
-        served = t / (1 - root)
+        served = reached
     error, where = grid_error(grid, low, high)
     return ShareCost(tuple(grid), low, high, error, where)
 

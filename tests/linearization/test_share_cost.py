@@ -66,3 +66,8 @@ def test_ranges_that_make_no_sense_are_refused() -> None:
         share_range(Fraction(1), Fraction(1))
     with pytest.raises(ArgumentError, match="low < high"):
         geometric_tangents(Fraction(1), Fraction(1), Fraction(1, 10))
+
+
+def test_a_tolerance_below_what_floats_tell_apart_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="floats tell apart"):
+        geometric_tangents(Fraction(1), Fraction(2), Fraction(1, 10**36))

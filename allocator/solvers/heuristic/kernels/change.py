@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from allocator.solvers.heuristic.kernels.flows import add_entry_flows, add_partner_flows
 from allocator.solvers.heuristic.kernels.indices import (
     BALANCED,
     BYTES,
     CAPS,
     COLUMNS,
     COSTS,
-    DOMAINS,
     ENTRIES,
     FLAGS,
     GOAL_BALANCE,
@@ -22,16 +22,13 @@ from allocator.solvers.heuristic.kernels.indices import (
     GOAL_NODES,
     GOAL_P99,
     GOAL_PLACED,
-    GOAL_TRAFFIC,
     KINDS,
     LEFT,
     LINKS,
     MACHINES,
-    MATRIX,
     MOST_MOVED,
     MOVED,
     MOVING,
-    NODES,
     OPENING,
     P99,
     PAIRS,
@@ -48,7 +45,6 @@ from allocator.solvers.heuristic.kernels.indices import (
 )
 from allocator.solvers.heuristic.kernels.jit import part
 from allocator.solvers.heuristic.kernels.layout import (
-    FAR,
     P99_WEIGHT,
     P_AREA,
     P_AREA_START,
@@ -56,14 +52,6 @@ from allocator.solvers.heuristic.kernels.layout import (
     P_COST,
     P_CURRENT,
     P_CURRENT_OPTION,
-    P_DISTANCE,
-    P_END,
-    P_ENTRY,
-    P_ENTRY_RATE,
-    P_ENTRY_SAME,
-    P_ENTRY_SIDE,
-    P_ENTRY_START,
-    P_FIRST,
     P_GROUP,
     P_HOLDS,
     P_KIND,
@@ -80,13 +68,7 @@ from allocator.solvers.heuristic.kernels.layout import (
     P_NEEDS_START,
     P_NODE_WEIGHT,
     P_OWN,
-    P_PAIR_IN,
-    P_PAIR_ITEM,
-    P_PAIR_OUT,
-    P_PAIR_START,
     P_PART,
-    P_PATH,
-    P_PATH_START,
     P_POOL_OF,
     P_ROOT_NEED,
     P_SCALARS,
@@ -96,7 +78,6 @@ from allocator.solvers.heuristic.kernels.layout import (
     P_SOFT,
     P_SOFT_LEVEL,
     P_SOFT_WEIGHT,
-    P_STABLE_COLUMN,
     P_TALLY,
     P_TALLY_OFFSET,
     P_TALLY_START,
@@ -108,20 +89,14 @@ from allocator.solvers.heuristic.kernels.layout import (
     P_TRIPLE_UNIT,
     P_TRIPLE_WEIGHT,
     P_UNIT,
-    P_UNIT_ITEMS,
-    P_UNIT_OF_SHARE,
-    P_UNIT_RATE,
     P_UNIT_START,
     P_VALUE,
-    P_WEIGHT,
     P_WORKLOAD,
     S_COUNTS,
     S_COVERED,
     S_DRAWN,
-    S_ENDS,
     S_FIRST_ON,
     S_HELD,
-    S_INSIDE,
     S_LAST_ON,
     S_LEFT,
     S_LEFT_AT,
@@ -131,7 +106,6 @@ from allocator.solvers.heuristic.kernels.layout import (
     S_NEXT_ON,
     S_OPTION,
     S_PLACED,
-    S_REACH,
     S_ROOT,
     S_STANDING,
     S_TOTALS,
@@ -140,39 +114,14 @@ from allocator.solvers.heuristic.kernels.layout import (
     S_WHERE,
     SERVICE,
 )
-from allocator.solvers.heuristic.kernels.links import add_flow, add_load, distance_between
-from allocator.solvers.heuristic.kernels.tables import floats, floats2, ints, ints2, ints3, marks
+from allocator.solvers.heuristic.kernels.response import response_cost
+from allocator.solvers.heuristic.kernels.tables import floats, floats2, ints, ints2, marks
 from allocator.solvers.heuristic.kernels.watts import count_watts
 
 if TYPE_CHECKING:
-    from allocator.solvers.heuristic.kernels.watts import count_watts
-from allocator.solvers.heuristic.kernels.tables import Table
+    from allocator.solvers.heuristic.kernels.tables import Table
 
-__all__ = ["change", "response_of"]
-
-STARVED = 1e6  # cost of a node whose stable load exceeds what it has, per unit over
-
-
-@part
-def response_of(root: float, used: int, whole: int, unit: float) -> float:
-    """A^2 / S: summed P99 of the critical members of a node under the square-root rule (Kleinrock).
-
-    ``root``: A. ``used``, ``whole``: stable load and capacity in units of ``unit`` cores.
-    """
-    if root <= 1e-12:
-        return 0.0
-    spare, least = (whole - used) * unit, 1e-3 * whole * unit
-    if spare < least:
-        return root * root / least + STARVED * (least - spare)
-    return root * root / spare
-
-
-@part
-def response_cost(problem: Table, state: Table, node: int) -> float:
-    """Summed P99 of the critical members of a node as it stands."""
-    leaf, column = ints(problem, P_LEAF)[node], ints(problem, P_STABLE_COLUMN)[node]
-    used, whole = ints2(state, S_USE)[leaf, column], ints2(problem, P_SOFT)[leaf, column]
-    return response_of(floats(state, S_ROOT)[node], used, whole, floats(problem, P_UNIT_OF_SHARE)[node])
+__all__ = ["change"]
 
 
 @part
@@ -280,151 +229,6 @@ def count_move(problem: Table, state: Table, item: int, node: int, sign: int) ->
     elif sign < 0 and old == most:
         s_totals[MOST_MOVED] = most + 1
         s_values[level] += p_scalars[SERVICE]
-
-
-@part
-def add_partner_flows(problem: Table, state: Table, item: int, node: int, sign: int) -> None:
-    """Flows between the item and its team and partners, as far as they stand (equations 7, 18)."""
-    p_sizes = ints(problem, P_SIZES)
-    p_level_of = ints(problem, P_LEVEL_OF)
-    p_unit = ints(problem, P_UNIT)
-    p_unit_rate = floats(problem, P_UNIT_RATE)
-    p_unit_start = ints(problem, P_UNIT_START)
-    p_unit_items = ints(problem, P_UNIT_ITEMS)
-    p_distance = floats2(problem, P_DISTANCE)
-    p_pair_start = ints(problem, P_PAIR_START)
-    p_pair_item = ints(problem, P_PAIR_ITEM)
-    p_pair_out = floats(problem, P_PAIR_OUT)
-    p_pair_in = floats(problem, P_PAIR_IN)
-    p_scalars = floats(problem, P_SCALARS)
-    s_where = ints(state, S_WHERE)
-    s_values = floats(state, S_VALUES)
-    flags = p_sizes[FLAGS]
-    level = p_level_of[GOAL_TRAFFIC]
-    far = 0.0
-    unit = p_unit[item]
-    if flags & UNITS and unit >= 0 and p_unit_rate[unit] > 0.0:
-        rate = p_unit_rate[unit]
-        for q in range(p_unit_start[unit], p_unit_start[unit + 1]):
-            mate = p_unit_items[q]
-            other = s_where[mate]
-            if other < 0 or mate == item:
-                continue
-            if flags & TRAFFIC:
-                if flags & MATRIX:
-                    far += rate * (p_distance[node, other] + p_distance[other, node])
-                elif other != node:
-                    far += 2.0 * rate * distance_between(problem, node, other)
-            if flags & LINKS:
-                add_flow(problem, state, node, other, sign * rate)
-                add_flow(problem, state, other, node, sign * rate)
-    if flags & PAIRS:
-        for q in range(p_pair_start[item], p_pair_start[item + 1]):
-            other = s_where[p_pair_item[q]]
-            if other < 0:
-                continue
-            out, back = p_pair_out[q], p_pair_in[q]
-            if flags & TRAFFIC:
-                if flags & MATRIX:
-                    far += out * p_distance[node, other] + back * p_distance[other, node]
-                elif other != node:
-                    far += (out + back) * distance_between(problem, node, other)
-            if flags & LINKS:
-                if out > 0.0:
-                    add_flow(problem, state, node, other, sign * out)
-                if back > 0.0:
-                    add_flow(problem, state, other, node, sign * back)
-    if level >= 0:
-        s_values[level] += sign * far * p_scalars[FAR]
-
-
-@part
-def add_entry_flows(problem: Table, state: Table, item: int, node: int, sign: int) -> None:
-    """Flows of entries between whole classes, by counts of both sides in every domain."""
-    p_sizes = ints(problem, P_SIZES)
-    p_level_of = ints(problem, P_LEVEL_OF)
-    p_workload = ints(problem, P_WORKLOAD)
-    p_entry_start = ints(problem, P_ENTRY_START)
-    p_entry = ints(problem, P_ENTRY)
-    p_entry_side = ints(problem, P_ENTRY_SIDE)
-    p_entry_rate = floats(problem, P_ENTRY_RATE)
-    p_path_start = ints(problem, P_PATH_START)
-    p_path = ints(problem, P_PATH)
-    p_weight = floats(problem, P_WEIGHT)
-    p_entry_same = marks(problem, P_ENTRY_SAME)
-    p_leaf = ints(problem, P_LEAF)
-    p_distance = floats2(problem, P_DISTANCE)
-    p_scalars = floats(problem, P_SCALARS)
-    p_first = ints(problem, P_FIRST)
-    p_end = ints(problem, P_END)
-    s_ends = ints2(state, S_ENDS)
-    s_inside = ints3(state, S_INSIDE)
-    s_reach = floats2(state, S_REACH)
-    s_values = floats(state, S_VALUES)
-    flags = p_sizes[FLAGS]
-    level = p_level_of[GOAL_TRAFFIC]
-    w = p_workload[item]
-    for q in range(p_entry_start[w], p_entry_start[w + 1]):
-        e, side = p_entry[q], p_entry_side[q]
-        rate = p_entry_rate[e]
-        other = 1 - side
-        if sign < 0:  # leave first: one does not send to oneself
-            s_ends[e, side] -= 1
-            for x in range(p_path_start[node], p_path_start[node + 1]):
-                d = p_path[x]
-                s_inside[e, side, d] -= 1
-                s_reach[e, side] -= p_weight[d]
-            if p_entry_same[e]:
-                s_ends[e, other] -= 1
-                for x in range(p_path_start[node], p_path_start[node + 1]):
-                    d = p_path[x]
-                    s_inside[e, other, d] -= 1
-                    s_reach[e, other] -= p_weight[d]
-        if flags & TRAFFIC:
-            far = 0.0
-            if flags & MATRIX:
-                for h in range(p_sizes[NODES]):
-                    number = s_inside[e, other, p_leaf[h]]
-                    if number > 0:
-                        if side == 0 or p_entry_same[e]:
-                            far += number * p_distance[node, h]
-                        if side == 1 or p_entry_same[e]:
-                            far += number * p_distance[h, node]
-            else:
-                far = s_reach[e, other]
-                for x in range(p_path_start[node], p_path_start[node + 1]):
-                    d = p_path[x]
-                    far += p_weight[d] * (s_ends[e, other] - 2 * s_inside[e, other, d])
-                if p_entry_same[e]:
-                    far *= 2.0
-            s_values[level] += sign * rate * far * p_scalars[FAR]
-        if flags & LINKS:
-            for d in range(1, p_sizes[DOMAINS]):
-                number = s_inside[e, other, d]
-                if p_first[d] <= node < p_end[d]:
-                    outer = s_ends[e, other] - number
-                    if outer > 0:
-                        if side == 0 or p_entry_same[e]:
-                            add_load(problem, state, d, 0, sign * rate * outer)
-                        if side == 1 or p_entry_same[e]:
-                            add_load(problem, state, d, 1, sign * rate * outer)
-                elif number > 0:
-                    if side == 0 or p_entry_same[e]:
-                        add_load(problem, state, d, 1, sign * rate * number)
-                    if side == 1 or p_entry_same[e]:
-                        add_load(problem, state, d, 0, sign * rate * number)
-        if sign > 0:
-            s_ends[e, side] += 1
-            for x in range(p_path_start[node], p_path_start[node + 1]):
-                d = p_path[x]
-                s_inside[e, side, d] += 1
-                s_reach[e, side] += p_weight[d]
-            if p_entry_same[e]:
-                s_ends[e, other] += 1
-                for x in range(p_path_start[node], p_path_start[node + 1]):
-                    d = p_path[x]
-                    s_inside[e, other, d] += 1
-                    s_reach[e, other] += p_weight[d]
 
 
 @part

@@ -31,8 +31,9 @@ from allocator.solvers.heuristic.kernels.layout import (
     S_VALUES,
     S_WHERE,
 )
-from allocator.solvers.heuristic.kernels.moves import leave_unit, scatter_unit, seat_unit, some_node, step
+from allocator.solvers.heuristic.kernels.steps import some_node, step
 from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, marks
+from allocator.solvers.heuristic.kernels.units import leave_unit, scatter_unit, seat_unit
 
 if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.tables import Table

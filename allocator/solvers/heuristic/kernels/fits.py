@@ -69,8 +69,7 @@ from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, mark
 from allocator.solvers.heuristic.kernels.watts import draw_of
 
 if TYPE_CHECKING:
-    from allocator.solvers.heuristic.kernels.watts import draw_of
-from allocator.solvers.heuristic.kernels.tables import Table
+    from allocator.solvers.heuristic.kernels.tables import Table
 
 __all__ = ["broken", "fits", "leaves_room", "makes_way", "roomy"]
 

@@ -15,33 +15,23 @@ from allocator.solvers.heuristic.kernels.indices import (
     ITEMS,
     KINDS,
     LEFT,
+    MOVING,
     NODES,
     PAIRS,
+    TRANSIENT,
     UNITS,
 )
 from allocator.solvers.heuristic.kernels.jit import part
 from allocator.solvers.heuristic.kernels.layout import (
-    NEARNESS,
     P_ELIGIBLE,
-    P_END,
-    P_FIRST,
-    P_FIRST_OPTION,
-    P_GANG_SLOT,
     P_KIND,
     P_LEAF,
     P_LIMIT,
     P_NEED,
-    P_PAIR_ITEM,
-    P_PAIR_START,
-    P_PATH,
-    P_PATH_START,
-    P_SCALARS,
     P_SIZES,
     P_UNIT,
     P_UNIT_GANG,
     P_UNIT_ITEMS,
-    P_UNIT_RATE,
-    P_UNIT_SLOT,
     P_UNIT_START,
     P_WORKLOAD,
     S_FIRST_ON,
@@ -57,7 +47,9 @@ from allocator.solvers.heuristic.kernels.layout import (
     S_WHERE,
 )
 from allocator.solvers.heuristic.kernels.state import LARGEST_MOVE
-from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, marks, marks2, words
+from allocator.solvers.heuristic.kernels.steps import leave, some_node, some_on, some_option, step
+from allocator.solvers.heuristic.kernels.tables import ints, ints2, marks, marks2, words
+from allocator.solvers.heuristic.kernels.units import is_gang, leave_unit, scatter_unit, seat_unit
 
 if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.tables import Table
@@ -81,190 +73,6 @@ __all__ = [
 SHIFT, SWAP, CHAIN, TEAM, MAKE_ROOM, INSERT, EVICT, EXCHANGE, REGROUP, DROP = range(10)
 NUM_MOVES = 10
 SCANNED = 24  # items of a node that are looked at for one to exchange with
-
-
-@part
-def step(state: Table, number: int, item: int, node: int, option: int, sign: int) -> int:
-    """Write one change."""
-    s_steps = ints2(state, S_STEPS)
-    s_steps[number, 0] = item
-    s_steps[number, 1] = node
-    s_steps[number, 2] = option
-    s_steps[number, 3] = sign
-    return number + 1
-
-
-@part
-def leave(state: Table, number: int, item: int) -> int:
-    """Write that an item leaves where it stands."""
-    s_where = ints(state, S_WHERE)
-    s_option = ints(state, S_OPTION)
-    return step(state, number, item, s_where[item], s_option[item], -1)
-
-
-@part
-def some_option(problem: Table, state: Table, item: int) -> int:
-    """The item's option, now and then another one."""
-    p_workload = ints(problem, P_WORKLOAD)
-    p_first_option = ints(problem, P_FIRST_OPTION)
-    s_random = words(state, S_RANDOM)
-    s_option = ints(state, S_OPTION)
-    w = p_workload[item]
-    first, number = p_first_option[w], p_first_option[w + 1] - p_first_option[w]
-    if number == 1 or uniform(s_random) < 0.7:
-        return s_option[item]
-    return first + below(s_random, number)
-
-
-@part
-def some_node(problem: Table, state: Table, item: int) -> int:
-    """A node: often near one that the item talks to, else any."""
-    p_sizes = ints(problem, P_SIZES)
-    p_scalars = floats(problem, P_SCALARS)
-    p_unit = ints(problem, P_UNIT)
-    p_unit_rate = floats(problem, P_UNIT_RATE)
-    p_unit_start = ints(problem, P_UNIT_START)
-    p_unit_items = ints(problem, P_UNIT_ITEMS)
-    p_pair_start = ints(problem, P_PAIR_START)
-    p_pair_item = ints(problem, P_PAIR_ITEM)
-    p_path_start = ints(problem, P_PATH_START)
-    p_path = ints(problem, P_PATH)
-    p_first = ints(problem, P_FIRST)
-    p_end = ints(problem, P_END)
-    s_random = words(state, S_RANDOM)
-    s_where = ints(state, S_WHERE)
-    flags = p_sizes[FLAGS]
-    near = -1
-    if flags & (UNITS | PAIRS) and uniform(s_random) < p_scalars[NEARNESS]:
-        unit = p_unit[item]
-        if unit >= 0 and p_unit_rate[unit] > 0.0:
-            first = p_unit_start[unit]
-            mate = p_unit_items[first + below(s_random, p_unit_start[unit + 1] - first)]
-            near = s_where[mate]
-        elif flags & PAIRS and p_pair_start[item + 1] > p_pair_start[item]:
-            first = p_pair_start[item]
-            near = s_where[p_pair_item[first + below(s_random, p_pair_start[item + 1] - first)]]
-    if near < 0:
-        return below(s_random, p_sizes[NODES])
-    # the node itself, or one in a domain around it
-    length = p_path_start[near + 1] - p_path_start[near]
-    height = 0
-    while height < length - 1 and uniform(s_random) < 0.4:
-        height += 1
-    d = p_path[p_path_start[near] + height]
-    return p_first[d] + below(s_random, p_end[d] - p_first[d])
-
-
-@part
-def some_on(state: Table, node: int, most: int) -> int:
-    """An item of a node, -1 where there is none: a few steps along its list."""
-    s_first_on = ints(state, S_FIRST_ON)
-    s_random = words(state, S_RANDOM)
-    s_next_on = ints(state, S_NEXT_ON)
-    item = s_first_on[node]
-    for _ in range(below(s_random, most)):
-        if item < 0 or s_next_on[item] < 0:
-            break
-        item = s_next_on[item]
-    return item
-
-
-@part
-def is_gang(problem: Table, item: int) -> bool:
-    """Whether the item belongs to a gang."""
-    p_unit = ints(problem, P_UNIT)
-    p_unit_gang = marks(problem, P_UNIT_GANG)
-    unit = p_unit[item]
-    return unit >= 0 and p_unit_gang[unit] == 1
-
-
-@part
-def seat_unit(problem: Table, state: Table, number: int, unit: int, near: int) -> int:
-    """Write where the items of a unit come: a gang on distinct nodes of the domain around ``near``, a team there."""
-    p_unit_start = ints(problem, P_UNIT_START)
-    p_unit_gang = marks(problem, P_UNIT_GANG)
-    p_unit_slot = ints(problem, P_UNIT_SLOT)
-    p_gang_slot = ints2(problem, P_GANG_SLOT)
-    p_sizes = ints(problem, P_SIZES)
-    p_unit_items = ints(problem, P_UNIT_ITEMS)
-    s_option = ints(state, S_OPTION)
-    first, end = p_unit_start[unit], p_unit_start[unit + 1]
-    if p_unit_gang[unit]:
-        rank = p_unit_slot[unit]
-        place = p_gang_slot[rank, near]
-        if place < 0:
-            return 0
-        low = near
-        while low > 0 and p_gang_slot[rank, low - 1] == place:
-            low -= 1
-        high = near + 1
-        while high < p_sizes[NODES] and p_gang_slot[rank, high] == place:
-            high += 1
-        if high - low < end - first:
-            return 0
-        option = some_option(problem, state, p_unit_items[first])
-        q, node = first, near
-        for _ in range(high - low):
-            item = p_unit_items[q]
-            if roomy(problem, state, item, node, option):
-                number = step(state, number, item, node, option, 1)
-                q += 1
-                if q == end:
-                    return number
-            node += 1
-            if node == high:
-                node = low
-        return 0
-    for q in range(first, end):
-        item = p_unit_items[q]
-        number = step(state, number, item, near, s_option[item], 1)
-    return number
-
-
-@part
-def scatter_unit(problem: Table, state: Table, number: int, unit: int, near: int) -> int:
-    """Write where the items of a team come: each somewhere in a domain around ``near``."""
-    p_unit_start = ints(problem, P_UNIT_START)
-    p_path_start = ints(problem, P_PATH_START)
-    p_path = ints(problem, P_PATH)
-    p_first = ints(problem, P_FIRST)
-    p_end = ints(problem, P_END)
-    p_unit_items = ints(problem, P_UNIT_ITEMS)
-    s_random = words(state, S_RANDOM)
-    s_option = ints(state, S_OPTION)
-    first, end = p_unit_start[unit], p_unit_start[unit + 1]
-    length = p_path_start[near + 1] - p_path_start[near]
-    height = min(length - 1, 1 + below(s_random, 2))
-    d = p_path[p_path_start[near] + height]
-    low, wide = p_first[d], p_end[d] - p_first[d]
-    start = below(s_random, wide)
-    for q in range(first, end):
-        item = p_unit_items[q]
-        found = -1
-        for tried in range(min(wide, 6)):
-            node = low + (start + tried) % wide
-            if roomy(problem, state, item, node, s_option[item]):
-                found = node
-                break
-        if found < 0:
-            return 0
-        if uniform(s_random) < 0.3:
-            start = (start + 1) % wide
-        number = step(state, number, item, found, s_option[item], 1)
-    return number
-
-
-@part
-def leave_unit(problem: Table, state: Table, number: int, unit: int) -> int:
-    """Write that the standing items of a unit leave."""
-    p_unit_start = ints(problem, P_UNIT_START)
-    p_unit_items = ints(problem, P_UNIT_ITEMS)
-    s_where = ints(state, S_WHERE)
-    for q in range(p_unit_start[unit], p_unit_start[unit + 1]):
-        item = p_unit_items[q]
-        if s_where[item] >= 0:
-            number = leave(state, number, item)
-    return number
 
 
 @part
@@ -323,7 +131,7 @@ def propose_shift(problem: Table, state: Table) -> int:
     if here < 0:
         return 0
     option = some_option(problem, state, item)
-    plain = not sizes[FLAGS] & (UNITS | PAIRS)
+    plain = not sizes[FLAGS] & (UNITS | PAIRS | MOVING | TRANSIENT)
     for _ in range(4):
         node = below(words(state, S_RANDOM), sizes[NODES]) if plain else some_node(problem, state, item)
         if (node != here or option != s_option[item]) and (node == here or roomy(problem, state, item, node, option)):

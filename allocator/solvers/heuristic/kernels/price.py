@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from allocator.solvers.heuristic.kernels.change import response_of
 from allocator.solvers.heuristic.kernels.indices import (
     BALANCED,
     COLUMNS,
@@ -88,6 +87,7 @@ from allocator.solvers.heuristic.kernels.layout import (
     SERVICE,
 )
 from allocator.solvers.heuristic.kernels.links import distance_between
+from allocator.solvers.heuristic.kernels.response import response_of
 from allocator.solvers.heuristic.kernels.tables import floats, floats2, ints, ints2
 
 if TYPE_CHECKING:

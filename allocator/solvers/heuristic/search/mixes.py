@@ -27,7 +27,7 @@ def mix_of(problem: Problem, *, left: bool) -> Float:
         weight[moves.TEAM] = 8
     if teams and flags & (at.TRAFFIC | at.LINKS):
         weight[moves.REGROUP] = 6
-    if flags & (at.TRAFFIC | at.LINKS | at.MACHINES) and problem.sizes[at.ITEMS] < 40 * problem.sizes[at.NODES]:
+    if flags & (at.TRAFFIC | at.LINKS) and problem.sizes[at.ITEMS] < 40 * problem.sizes[at.NODES]:
         weight[moves.EXCHANGE] = 1
     if left:
         weight[moves.INSERT] = 20

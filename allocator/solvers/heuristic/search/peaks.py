@@ -10,10 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from allocator.compiled.entities import Compiled
+from allocator.model.families import GoalId
+from allocator.solvers.heuristic.kernels import indices as at
 from allocator.solvers.heuristic.kernels.problem import ENDLESS, Problem
 from allocator.solvers.heuristic.search.walker import Walker
 
-__all__ = ["Threshold"]
+__all__ = ["Threshold", "threshold_of"]
 
 STEP = 0.002  # relative fall of the threshold
 
@@ -37,7 +40,9 @@ class Threshold:
     def set(self, walkers: Sequence[Walker], threshold: float) -> None:
         """Move the threshold, and the walks' values with it."""
         before = [self._excess(walker) for walker in walkers]
-        soft = np.where(self.capacity > 0, np.floor(self.capacity * threshold), ENDLESS).astype(np.int64)
+        soft = np.where(self.capacity > 0, np.minimum(np.floor(self.capacity * threshold), ENDLESS), ENDLESS).astype(
+            np.int64
+        )
         self.problem.soft[:, self.columns] = soft
         for walker, old in zip(walkers, before, strict=True):
             walker.values[int(self.problem.soft_level[self.columns[0]])] += self._excess(walker) - old
@@ -49,3 +54,17 @@ class Threshold:
     def _excess(self, walker: Walker) -> float:
         over = walker.state.use[:, self.columns] - self.problem.soft[:, self.columns]
         return float((np.maximum(0, over) * self.problem.soft_weight[:, self.columns]).sum())
+
+
+def threshold_of(compiled: Compiled, problem: Problem) -> Threshold | None:
+    """The threshold of the first goal ``peak``; None without one."""
+    for index, level in enumerate(compiled.model.levels):
+        for goal in level.goals:
+            if goal.id is GoalId.PEAK:
+                columns = [
+                    c
+                    for c in range(len(compiled.resources), int(problem.sizes[at.COLUMNS]))
+                    if problem.soft_level[c] == index + 1
+                ]
+                return Threshold(problem, columns, float(goal.weight)) if columns else None
+    return None

@@ -25,12 +25,14 @@ from allocator.solvers.heuristic.kernels.items import Items, counts_of, items_of
 from allocator.solvers.heuristic.kernels.problem import Problem, tabled
 from allocator.solvers.heuristic.partition.arrange import arranged, can_arrange, start_of
 from allocator.solvers.heuristic.partition.walks import Pace
+from allocator.solvers.heuristic.search.clock import Clock
 from allocator.solvers.heuristic.search.dealing import Deal, adapt, deal_of, positions
 from allocator.solvers.heuristic.search.filling import Filling
 from allocator.solvers.heuristic.search.heat import heat_range
 from allocator.solvers.heuristic.search.mixes import mix_of
-from allocator.solvers.heuristic.search.peaks import Threshold
-from allocator.solvers.heuristic.search.walker import Walker
+from allocator.solvers.heuristic.search.order import order_of
+from allocator.solvers.heuristic.search.peaks import Threshold, threshold_of
+from allocator.solvers.heuristic.search.walker import Place, Walker
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
 
@@ -69,29 +71,6 @@ class Found:
 
 
 @dataclass
-class _Clock:
-    """Progress of a level, by time or by moves."""
-
-    budget: Budget
-    end: float  # seconds of the budget's clock
-    moves: int | None  # moves a walk may try, None: time rules
-    begun: float = 0.0
-    done: int = 0
-
-    def __post_init__(self) -> None:
-        self.begun = self.budget.elapsed()
-
-    def progress(self) -> float:
-        """Part of the level that is over."""
-        if self.moves is not None:
-            part = self.done / max(1, self.moves)
-            return 1.0 if self.budget.exhausted else min(1.0, part)
-        if self.budget.exhausted:
-            return 1.0
-        return min(1.0, (self.budget.elapsed() - self.begun) / max(1e-9, self.end - self.begun))
-
-
-@dataclass
 class Search:
     """One run of the search over an instance."""
 
@@ -119,7 +98,7 @@ class Search:
         self._warm = 0.0  # first temperature of single items after clusters of them, 0: by their worsenings
         filled = self.problem.level_of[at.GOAL_PLACED] >= 0
         self._filling = Filling(self.problem, self.table) if filled else None
-        self._threshold = self._peaks()
+        self._threshold = threshold_of(self.compiled, self.problem)
         self._moves = self._number_of_moves()
 
     def run(self, start: Assignment | None) -> Found | None:
@@ -204,7 +183,7 @@ class Search:
 
     def construct(self, walker: Walker) -> None:
         """Place who is left: teams by traffic, then large items first; after filling units and who must stand."""
-        order = self._order()
+        order = order_of(self.problem)
         if self._filling is not None and self._filling.alike:
             w = self.problem.workload[order]
             order = order[(self.problem.unit[order] >= 0) | (self.problem.size[w] > 0)]
@@ -215,24 +194,6 @@ class Search:
         number = np.diff(self.problem.first_option)[workload]
         goals = set(self.compiled.model.goal_ids)
         walker.construct(order, number.astype(np.int64), LOOKS, tight=not goals & SPREADING, cursor=0)
-
-    def _order(self) -> Int:
-        problem = self.problem
-        kinds = int(problem.sizes[at.KINDS])
-        rows = problem.first_option[problem.workload] * kinds
-        total = np.where(problem.limit < 2**60, problem.limit, 0)[problem.leaf].sum(axis=0)
-        width = int(problem.sizes[at.RESOURCES])
-        part = problem.need[:, :width] / np.maximum(1, total[:width])
-        size = part.max(axis=1, initial=0.0)[rows] if len(rows) else np.zeros(0)
-        talk = np.zeros(len(rows))
-        placed_whole = problem.unit >= 0
-        if placed_whole.any():
-            sizes = np.diff(problem.unit_start)
-            heavy = (problem.unit_rate + 1e-9) * sizes * sizes
-            talk[placed_whole] = heavy[problem.unit[placed_whole]]
-        partners = np.diff(problem.pair_start)
-        value = problem.value[problem.workload]
-        return np.lexsort((np.arange(len(rows)), -value, -size, partners == 0, -talk)).astype(np.int64)
 
     def _arrange(self) -> None:
         """Where traffic between single items is the aim: walk over clusters of them first."""
@@ -299,17 +260,17 @@ class Search:
             for walker in self.walkers:  # who counts nothing may have lost a seat
                 self._filling.fill(walker, self._filling.orders()[0], self.budget)
 
-    def _clock(self, share: float) -> _Clock:
+    def _clock(self, share: float) -> Clock:
         left = self.budget.remaining()
         if self._moves is not None:
             moves = int((self._moves - self.tried) * share) // len(self.walkers)
-            return _Clock(self.budget, np.inf, max(1, moves))
+            return Clock(self.budget, np.inf, max(1, moves))
         usable = max(0.0, left - CHECK_SHARE * self._evaluation_seconds)
-        return _Clock(self.budget, self.budget.elapsed() + usable * share, None)
+        return Clock(self.budget, self.budget.elapsed() + usable * share, None)
 
-    def _cool(self, level: int, caps: Float, clock: _Clock, until: float = -np.inf) -> None:
+    def _cool(self, level: int, caps: Float, clock: Clock, until: float = -np.inf) -> None:
         """Descend, measure the worsenings, then cool. Ends with every walk at its best place of this level."""
-        best = [self._place(walker, level) for walker in self.walkers]
+        best = [walker.place(level) for walker in self.walkers]
         rounds = 2000
         heats: tuple[float, float] | None = None
         exchanged = 0
@@ -332,7 +293,7 @@ class Search:
                     rounds = int(np.clip(rounds * CHUNK_SECONDS / max(seconds, 1e-4), 200, 10_000_000))
                 for index, walker in enumerate(self.walkers):
                     if walker.value(level) < best[index].value - NEAR * max(1.0, abs(best[index].value)):
-                        best[index] = self._place(walker, level)
+                        best[index] = walker.place(level)
                         self._report(level, best[index].value)
                 if self._threshold is not None and min(place.value for place in best) <= NEAR:
                     best = self._lower_threshold(self._threshold, best, level)
@@ -343,12 +304,12 @@ class Search:
             if walker.value(level) > place.value:
                 self._return(walker, place)
 
-    def _lower_threshold(self, threshold: Threshold, best: list[_Place], level: int) -> list[_Place]:
+    def _lower_threshold(self, threshold: Threshold, best: list[Place], level: int) -> list[Place]:
         """Nobody exceeds the threshold any more: lower it below the best peak."""
         for walker, place in zip(self.walkers, best, strict=True):
             self._return(walker, place)
         threshold.follow(self.walkers)
-        return [self._place(walker, level) for walker in self.walkers]
+        return [walker.place(level) for walker in self.walkers]
 
     def _heats(self, moves: float) -> tuple[float, float]:
         """First and last temperature of walks that can try so many moves."""
@@ -393,10 +354,7 @@ class Search:
 
     # ---- places
 
-    def _place(self, walker: Walker, level: int) -> _Place:
-        return _Place(walker.value(level), walker.state.where.copy(), walker.state.option.copy())
-
-    def _return(self, walker: Walker, place: _Place) -> None:
+    def _return(self, walker: Walker, place: Place) -> None:
         fresh = self._walker(0)
         fresh.put(place.where, place.option, forced=True)
         walker.adopt(fresh)
@@ -453,18 +411,6 @@ class Search:
         if {goal.id for goal in stated.goals} <= exact | {GoalId.POWER, GoalId.CONGESTION}:
             self.recorder.incumbent(level - 1, value)
 
-    def _peaks(self) -> Threshold | None:
-        for index, level in enumerate(self.compiled.model.levels):
-            for goal in level.goals:
-                if goal.id is GoalId.PEAK:
-                    columns = [
-                        c
-                        for c in range(len(self.compiled.resources), int(self.problem.sizes[at.COLUMNS]))
-                        if self.problem.soft_level[c] == index + 1
-                    ]
-                    return Threshold(self.problem, columns, float(goal.weight)) if columns else None
-        return None
-
     def _number_of_moves(self) -> int | None:
         if self.budget.limits.iterations is not None:
             return self.budget.limits.iterations
@@ -472,12 +418,3 @@ class Search:
             return None
         number = MOVES_PER_ITEM * len(self.items.block)
         return int(np.clip(number, FEW_MOVES, MANY_MOVES)) * max(1, len(self.compiled.model.levels))
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where everybody stood, and the level's value there."""
-
-    value: float
-    where: Int
-    option: Int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,12 +16,21 @@ from allocator.solvers.heuristic.kernels.state import State, empty_state
 from allocator.solvers.heuristic.kernels.tables import Table, Tabled
 from allocator.solvers.heuristic.kernels.walk import clear_parts, put_all, walk
 
-__all__ = ["Walker"]
+__all__ = ["Place", "Walker"]
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
 SAMPLES = 2048
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where everybody stood, and a level's value there."""
+
+    value: float
+    where: Int
+    option: Int
 
 
 class Walker:
@@ -56,6 +67,10 @@ class Walker:
     def value(self, level: int) -> float:
         """An internal level as it stands; level 0 with how far rules are broken."""
         return float(self.state.values[level]) + (self._broken() if level == 0 else 0)
+
+    def place(self, level: int) -> Place:
+        """Where everybody stands, and the level's value there."""
+        return Place(self.value(level), self.state.where.copy(), self.state.option.copy())
 
     def _broken(self) -> int:
         totals, most = self.state.totals, self.problem.most_moves

@@ -85,8 +85,8 @@ def test_forty_thousand_members_on_384_nodes(trouble: str) -> None:
         classes.append(workload("z", 10, placement={"conflict": {"level": "rack", "at_most": 1}}))
     instance = instance_from_dict(document(topology, classes))
     began = time.monotonic()
-    why = explain_infeasible(instance, MODEL, budget=Limits(6.0).start())
-    assert time.monotonic() - began < 6.0 + 3.0, "the limit holds, a slow machine forgiven"
+    why = explain_infeasible(instance, MODEL, budget=Limits(20.0).start())
+    assert time.monotonic() - began < 20.0 + 3.0, "the limit holds, a slow machine forgiven"
     assert len(why.reasons) >= 1
     assert len(why.conflict) == {"totals": 8 + 384, "label": 2, "conflict": 2}[trouble]
     core = alone(question(instance, MODEL), why.conflict)

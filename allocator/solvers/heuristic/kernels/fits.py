@@ -57,10 +57,14 @@ from allocator.solvers.heuristic.kernels.layout import (
     P_UNIT_START,
     S_COUNTS,
     S_DRAWN,
+    S_FIRST_ON,
     S_HELD,
     S_MEMBERS,
+    S_NET,
+    S_NEXT_ON,
     S_OPTION,
     S_TOTALS,
+    S_TOUCHED,
     S_USE,
     S_WATTS,
     S_WHERE,
@@ -71,7 +75,7 @@ from allocator.solvers.heuristic.kernels.watts import draw_of
 if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.tables import Table
 
-__all__ = ["broken", "fits", "leaves_room", "makes_way", "roomy"]
+__all__ = ["broken", "fits", "leaves_room", "partner", "roomy", "welcome"]
 
 
 @part
@@ -100,28 +104,83 @@ def roomy(problem: Table, state: Table, item: int, node: int, option: int) -> bo
 
 
 @part
-def makes_way(problem: Table, state: Table, item: int, other: int, node: int) -> bool:
-    """A quick look at a node alone: whether an item could come there once another one has left it."""
+def partner(problem: Table, state: Table, item: int, there: int, first: int, looks: int, back: bool) -> int:
+    """An item of a node, looked for from ``first`` on in its list, whose place another one could take; -1 without.
+
+    ``back`` : it could come where the other one stands, too. Looks at the two nodes alone, and at their groups.
+    """
     eligible, need, limit = marks2(problem, P_ELIGIBLE), ints2(problem, P_NEED), ints2(problem, P_LIMIT)
-    option, use, held = ints(state, S_OPTION), ints2(state, S_USE), ints2(state, S_HELD)
+    s_option, use, held = ints(state, S_OPTION), ints2(state, S_USE), ints2(state, S_HELD)
     sizes, holds, current = ints(problem, P_SIZES), marks(problem, P_HOLDS), ints(problem, P_CURRENT)
-    if not eligible[option[item], node]:
-        return False
-    kinds, kind, leaf = sizes[KINDS], ints(problem, P_KIND)[node], ints(problem, P_LEAF)[node]
-    comes, goes = option[item] * kinds + kind, option[other] * kinds + kind
-    at_home, from_home = current[item] == node, current[other] == node
-    for c in range(sizes[COLUMNS]):
-        more = need[comes, c]
-        if more > 0:
-            if holds[c]:
-                if at_home:
-                    continue
-                if not from_home:
-                    more -= need[goes, c]
-            else:
-                more -= need[goes, c]
-            if use[leaf, c] + held[leaf, c] + more > limit[leaf, c]:
-                return False
+    kind, leaf = ints(problem, P_KIND), ints(problem, P_LEAF)
+    next_on, first_on = ints(state, S_NEXT_ON), ints(state, S_FIRST_ON)
+    lists, net = ints(state, S_TOUCHED), ints2(state, S_NET)
+    kinds, columns = sizes[KINDS], sizes[COLUMNS]
+    option, here = s_option[item], ints(state, S_WHERE)[item]
+    if not eligible[option, there]:
+        return -1
+    # the columns in which the node lacks room, and by how much; what there would be where the item stands
+    row, d, at_home, number = option * kinds + kind[there], leaf[there], current[item] == there, 0
+    for c in range(columns):
+        if need[row, c] > 0 and not (holds[c] and at_home):
+            lacks = need[row, c] + use[d, c] + held[d, c] - limit[d, c]
+            if lacks > 0:
+                lists[number] = c
+                net[0, number] = lacks
+                number += 1
+    row, d, from_home = option * kinds + kind[here], leaf[here], current[item] == here
+    for c in range(columns):
+        net[1, c] = limit[d, c] - use[d, c] - held[d, c]
+        if not (holds[c] and from_home):
+            net[1, c] += need[row, c]
+    other = first
+    for _ in range(looks):
+        if other < 0:
+            return -1
+        row = s_option[other] * kinds
+        fine = other != item and (not back or eligible[s_option[other], here])
+        if fine and number:
+            goes, is_home = row + kind[there], current[other] == there
+            for q in range(number):
+                c = lists[q]
+                if need[goes, c] < net[0, q] or (holds[c] and is_home):
+                    fine = False
+                    break
+        if fine and back:
+            comes, was_home = row + kind[here], current[other] == here
+            for c in range(columns):
+                if need[comes, c] > net[1, c] and need[comes, c] > 0 and not (holds[c] and was_home):
+                    fine = False
+                    break
+        if (
+            fine
+            and welcome(problem, state, item, there, other)
+            and (not back or welcome(problem, state, other, here, item))
+        ):
+            return other
+        other = next_on[other]
+        if other < 0:
+            other = first_on[there]
+    return -1
+
+
+@part
+def welcome(problem: Table, state: Table, item: int, node: int, leaver: int) -> bool:
+    """A quick look at the groups: whether a node may bear one more of the item's, once ``leaver`` (-1: nobody) left."""
+    if not ints(problem, P_SIZES)[FLAGS] & RULES:
+        return True
+    group, where = ints(problem, P_GROUP), ints(state, S_WHERE)[item]
+    mine = group[item]
+    if mine < 0 or (leaver >= 0 and group[leaver] == mine):
+        return True
+    tally_start, tally, at_most = ints(problem, P_TALLY_START), ints(problem, P_TALLY), ints(problem, P_AT_MOST)
+    part_of, slot = ints(problem, P_PART), ints2(problem, P_SLOT)
+    counts, offset = ints(state, S_COUNTS), ints(problem, P_TALLY_OFFSET)
+    for q in range(tally_start[mine], tally_start[mine + 1]):
+        t = tally[q]
+        place = slot[part_of[t], node]
+        if place >= 0 and counts[offset[t] + place] >= at_most[t] and (where < 0 or slot[part_of[t], where] != place):
+            return False
     return True
 
 

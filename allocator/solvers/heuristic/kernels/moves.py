@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from allocator.solvers.heuristic.kernels.chance import below, uniform
-from allocator.solvers.heuristic.kernels.fits import makes_way, roomy
+from allocator.solvers.heuristic.kernels.fits import partner, roomy, welcome
 from allocator.solvers.heuristic.kernels.indices import (
     COLUMNS,
     FLAGS,
@@ -134,8 +134,12 @@ def propose_shift(problem: Table, state: Table) -> int:
     plain = not sizes[FLAGS] & (UNITS | PAIRS | MOVING | TRANSIENT)
     for _ in range(4):
         node = below(words(state, S_RANDOM), sizes[NODES]) if plain else some_node(problem, state, item)
-        if (node != here or option != s_option[item]) and (node == here or roomy(problem, state, item, node, option)):
-            return step(state, leave(state, 0, item), item, node, option, 1)
+        if node == here:
+            if option == s_option[item]:
+                continue
+        elif not roomy(problem, state, item, node, option) or not welcome(problem, state, item, node, -1):
+            continue
+        return step(state, leave(state, 0, item), item, node, option, 1)
     return 0
 
 
@@ -202,14 +206,8 @@ def propose(problem: Table, state: Table, move: int) -> int:
         there = some_node(problem, state, item)
         if there == here:
             return 0
-        other = some_on(state, there, 64)
-        for _ in range(SCANNED):
-            if other < 0:
-                return 0
-            if makes_way(problem, state, item, other, there) and makes_way(problem, state, other, item, here):
-                break
-            other = s_next_on[other]
-        else:
+        other = partner(problem, state, item, there, some_on(state, there, 64), SCANNED, move == SWAP)
+        if other < 0:
             return 0
         number = leave(state, leave(state, 0, item), other)
         number = step(state, number, item, there, s_option[item], 1)
@@ -218,19 +216,17 @@ def propose(problem: Table, state: Table, move: int) -> int:
         there = some_node(problem, state, item)
         if there == here:
             return 0
-        other = some_on(state, there, 64)
-        for _ in range(SCANNED):
-            if other < 0:
-                return 0
-            if makes_way(problem, state, item, other, there):
-                break
-            other = s_next_on[other]
-        else:
+        other = partner(problem, state, item, there, some_on(state, there, 64), SCANNED, move == SWAP)
+        if other < 0:
             return 0
         node = -1
         for _ in range(6):
             node = some_node(problem, state, other)
-            if node not in (there, here) and roomy(problem, state, other, node, s_option[other]):
+            if (
+                node not in (there, here)
+                and roomy(problem, state, other, node, s_option[other])
+                and welcome(problem, state, other, node, -1)
+            ):
                 break
             node = -1
         if node < 0:

@@ -241,7 +241,7 @@ def price(problem: Table, state: Table, number: int, level: int) -> float:
             while k < count and touched[k] != d:
                 k += 1
             if k == count:
-                if count == len(touched):
+                if count == len(net):
                     return UNKNOWN
                 touched[k] = d
                 root_net[k] = 0.0

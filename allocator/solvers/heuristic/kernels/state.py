@@ -143,7 +143,7 @@ def empty_state(problem: Problem, seed: int) -> State:
         random=np.array([seed * 2654435761 + 88172645463325252], dtype=np.uint64),
         steps=np.zeros((LARGEST_MOVE, 4), dtype=np.int64),
         saved=np.zeros(len(values)),
-        touched=np.zeros(TOUCHED, dtype=np.int64),
+        touched=np.zeros(max(TOUCHED, int(problem.sizes[at.COLUMNS])), dtype=np.int64),
         net=np.zeros((TOUCHED, int(problem.sizes[at.COLUMNS])), dtype=np.int64),
         root_net=np.zeros(TOUCHED),
     )

@@ -28,6 +28,7 @@ from allocator.solvers.heuristic.kernels.layout import (
     P_UNIT_START,
     P_WORKLOAD,
     S_FIRST_ON,
+    S_MEMBERS,
     S_NEXT_ON,
     S_OPTION,
     S_RANDOM,
@@ -134,8 +135,7 @@ def some_on(state: Table, node: int, most: int) -> int:
     s_random = words(state, S_RANDOM)
     s_next_on = ints(state, S_NEXT_ON)
     item = s_first_on[node]
-    for _ in range(below(s_random, most)):
-        if item < 0 or s_next_on[item] < 0:
-            break
-        item = s_next_on[item]
+    if item >= 0:
+        for _ in range(below(s_random, min(most, ints(state, S_MEMBERS)[node]))):
+            item = s_next_on[item]
     return item

@@ -18,10 +18,11 @@ def mix_of(problem: Problem, *, left: bool) -> Float:
     """Cumulated probabilities of the moves. ``left``: somebody is unplaced."""
     flags = int(problem.sizes[at.FLAGS])
     weight = np.zeros(moves.NUM_MOVES)
-    weight[moves.SHIFT] = 45
-    weight[moves.SWAP] = 35
-    weight[moves.CHAIN] = 8
-    weight[moves.MAKE_ROOM] = 4
+    full = bool(flags & at.TRANSIENT)  # who left holds its place: hardly anything moves alone
+    weight[moves.SHIFT] = 35 if full else 45
+    weight[moves.SWAP] = 30 if full else 35
+    weight[moves.CHAIN] = 34 if full else 15
+    weight[moves.MAKE_ROOM] = 1
     teams = bool(flags & at.UNITS)
     if teams:
         weight[moves.TEAM] = 8

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -26,13 +25,12 @@ from allocator.solvers.heuristic.kernels.problem import Problem, tabled
 from allocator.solvers.heuristic.partition.arrange import arranged, can_arrange, start_of
 from allocator.solvers.heuristic.partition.walks import Pace
 from allocator.solvers.heuristic.search.clock import Clock
+from allocator.solvers.heuristic.search.cooling import NEAR, Cooling
 from allocator.solvers.heuristic.search.dealing import Deal, adapt, deal_of, positions
 from allocator.solvers.heuristic.search.filling import Filling
-from allocator.solvers.heuristic.search.heat import heat_range
-from allocator.solvers.heuristic.search.mixes import mix_of
 from allocator.solvers.heuristic.search.order import order_of
-from allocator.solvers.heuristic.search.peaks import Threshold, threshold_of
-from allocator.solvers.heuristic.search.walker import Place, Walker
+from allocator.solvers.heuristic.search.peaks import threshold_of
+from allocator.solvers.heuristic.search.walker import Walker
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
 
@@ -42,20 +40,13 @@ Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
 LOOKS = 12  # nodes looked at for each item of a first placement
-CHUNK_SECONDS = 0.04
 FIRST_SHARE = 0.5  # of the time, at most, until everybody who must stands
-DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
 ARRANGE_SHARE = 0.7  # of the time, for walks over clusters
 MOST_LEFT = 0.02  # of the items that may be without a place before walks over clusters
-WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
-EXCHANGES = 20  # times that walks compare notes in a level
 MOVES_PER_ITEM = 400  # of a search that has neither a time limit nor a number of iterations
 FEW_MOVES, MANY_MOVES = 300_000, 60_000_000
-PROBES = 20_000  # moves that measure the worsenings of a level
 CHECK_SHARE = 3.0  # times the seconds of an exact evaluation that the end of a run takes
 REPORT_SECONDS = 0.5
-NEAR = 1e-9
-MOVES_A_REFILL = 20  # moves of a walk that take as long
 DEAL_SHARE = 0.3  # of the time, at most, for the relaxation that deals
 CLOSE = Fraction(1, 1000)  # relative distance from a bound at which response times are left as they are
 
@@ -80,7 +71,6 @@ class Search:
     seed: int
     threads: int
     best: Found | None = None
-    tried: int = 0
     items: Items = field(init=False)
     problem: Problem = field(init=False)
     walkers: list[Walker] = field(init=False)
@@ -95,11 +85,17 @@ class Search:
         self.walkers = [self._walker(0)]
         self._evaluation_seconds = 0.0
         self._reported = 0.0
-        self._warm = 0.0  # first temperature of single items after clusters of them, 0: by their worsenings
+        self._arranged = 0  # moves of walks over clusters
         filled = self.problem.level_of[at.GOAL_PLACED] >= 0
         self._filling = Filling(self.problem, self.table) if filled else None
         self._threshold = threshold_of(self.compiled, self.problem)
+        self._cooling = Cooling(self.compiled, self.walkers, self._filling, self._threshold, self._report)
         self._moves = self._number_of_moves()
+
+    @property
+    def tried(self) -> int:
+        """Moves of all walks so far."""
+        return self._arranged + self._cooling.tried
 
     def run(self, start: Assignment | None) -> Found | None:
         """Search; the best plan found or given, None when not everybody stands who must."""
@@ -217,9 +213,9 @@ class Search:
         pace = Pace(progress, timed=clock.moves is None)
         begin = self.walkers[0].state.where.copy()
         found = arranged(self.problem, begin, pace=pace, seed=self.seed, threads=self.threads)
-        self.tried += pace.tried
+        self._arranged += pace.tried
         if found is not None and self._adopt(found.where):
-            self._warm = found.heat
+            self._cooling.warm = found.heat
             better = True
         if better:
             self._keep_placement()
@@ -242,7 +238,7 @@ class Search:
         self.recorder.phase("making room")
         clock = self._clock(FIRST_SHARE)
         caps = np.full(len(self.problem.level_of), np.inf)
-        self._cool(0, caps, clock, until=NEAR)
+        self._cooling.cool(0, caps, clock, until=NEAR)
 
     def _spread_walkers(self) -> None:
         """One walk a thread, all from the first one's place."""
@@ -255,7 +251,7 @@ class Search:
         clock = self._clock(share)
         if self._threshold is not None and level == int(self.problem.soft_level[self._threshold.columns[0]]):
             self._threshold.follow(self.walkers)
-        self._cool(level, caps, clock)
+        self._cooling.cool(level, caps, clock)
         if self._filling is not None and self._filling.alike and level == self.problem.level_of[at.GOAL_PLACED]:
             for walker in self.walkers:  # who counts nothing may have lost a seat
                 self._filling.fill(walker, self._filling.orders()[0], self.budget)
@@ -268,83 +264,6 @@ class Search:
         usable = max(0.0, left - CHECK_SHARE * self._evaluation_seconds)
         return Clock(self.budget, self.budget.elapsed() + usable * share, None)
 
-    def _cool(self, level: int, caps: Float, clock: Clock, until: float = -np.inf) -> None:
-        """Descend, measure the worsenings, then cool. Ends with every walk at its best place of this level."""
-        best = [walker.place(level) for walker in self.walkers]
-        rounds = 2000
-        heats: tuple[float, float] | None = None
-        exchanged = 0
-        with ThreadPoolExecutor(len(self.walkers)) as pool:
-            while (progress := clock.progress()) < 1.0 and min(place.value for place in best) > until:
-                heat = 0.0
-                if progress > DESCENT_SHARE:
-                    if heats is None:
-                        heats = self._heats(clock.done / progress)
-                    if heats[0] > 0:
-                        heat = heats[0] * (heats[1] / heats[0]) ** progress
-                if clock.moves is not None:
-                    rounds = max(1, min(rounds, clock.moves - clock.done))
-                began = time.perf_counter()
-                self._steps(pool, level, caps, max(heat, 1e-300), rounds)
-                seconds = time.perf_counter() - began
-                clock.done += rounds
-                self.tried += rounds * len(self.walkers)
-                if clock.moves is None:
-                    rounds = int(np.clip(rounds * CHUNK_SECONDS / max(seconds, 1e-4), 200, 10_000_000))
-                for index, walker in enumerate(self.walkers):
-                    if walker.value(level) < best[index].value - NEAR * max(1.0, abs(best[index].value)):
-                        best[index] = walker.place(level)
-                        self._report(level, best[index].value)
-                if self._threshold is not None and min(place.value for place in best) <= NEAR:
-                    best = self._lower_threshold(self._threshold, best, level)
-                if progress * EXCHANGES >= exchanged + 1:
-                    exchanged = int(progress * EXCHANGES)
-                    self._exchange(level)
-        for walker, place in zip(self.walkers, best, strict=True):
-            if walker.value(level) > place.value:
-                self._return(walker, place)
-
-    def _lower_threshold(self, threshold: Threshold, best: list[Place], level: int) -> list[Place]:
-        """Nobody exceeds the threshold any more: lower it below the best peak."""
-        for walker, place in zip(self.walkers, best, strict=True):
-            self._return(walker, place)
-        threshold.follow(self.walkers)
-        return [walker.place(level) for walker in self.walkers]
-
-    def _heats(self, moves: float) -> tuple[float, float]:
-        """First and last temperature of walks that can try so many moves."""
-        if self._warm:
-            return self._warm, self._warm * WARM_FALL
-        sampled = np.concatenate([walker.sampled() for walker in self.walkers])
-        return heat_range(sampled, moves / max(1, len(self.items.block)))
-
-    def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heat: float, rounds: int) -> None:
-        filling = self._filling
-        if filling is not None and level == self.problem.level_of[at.GOAL_PLACED]:
-            number = max(1, rounds // MOVES_A_REFILL)
-            for job in [pool.submit(filling.refill, each, level, caps, heat, number) for each in self.walkers]:
-                job.result()
-            if not filling.teams and {goal.id for goal in self.compiled.model.levels[level - 1].goals} == {
-                GoalId.PLACED
-            }:
-                return
-        mixes = [mix_of(self.problem, left=bool(walker.state.totals[at.LEFT])) for walker in self.walkers]
-        if len(self.walkers) == 1:
-            self.walkers[0].walk(level, caps, heat, rounds, mixes[0])
-            return
-        jobs = [
-            pool.submit(walker.walk, level, caps, heat, rounds, mix)
-            for walker, mix in zip(self.walkers, mixes, strict=True)
-        ]
-        for job in jobs:
-            job.result()
-
-    def _exchange(self, level: int) -> None:
-        """The worst walk goes on from where the best one is."""
-        order = sorted(self.walkers, key=lambda walker: float(walker.values[level]))
-        if len(order) > 1 and order[-1].values[level] > order[0].values[level]:
-            order[-1].adopt(order[0])
-
     def _gather(self, level: int) -> None:
         """All walks to the place of the best one."""
         first = min(self.walkers, key=lambda walker: tuple(walker.values[1 : level + 1]))
@@ -352,12 +271,7 @@ class Search:
             if walker is not first:
                 walker.adopt(first)
 
-    # ---- places
-
-    def _return(self, walker: Walker, place: Place) -> None:
-        fresh = self._walker(0)
-        fresh.put(place.where, place.option, forced=True)
-        walker.adopt(fresh)
+    # ---- plans
 
     def _is_ideal(self, level: int) -> bool:
         """Whether a level cannot get better, as far as the search can see."""

@@ -99,6 +99,12 @@ class Walker:
             if name != "random":
                 mine[...] = theirs
 
+    def back_to(self, place: Place) -> None:
+        """Stand as at an earlier place, with sums computed afresh, keeping the own random numbers."""
+        fresh = Walker(self.problem, self._problem_table, self.items, seed=0)
+        fresh.put(place.where, place.option, forced=True)
+        self.adopt(fresh)
+
     def sampled(self) -> Float:
         """The latest worsenings met."""
         return self.sample[1 : 1 + min(int(self.sample[0]), SAMPLES)]

@@ -1,0 +1,132 @@
+"""Cooling of one level: walks side by side that take worse plans ever more rarely, and compare notes.
+
+Owns temperatures, rounds and the exchange between walks. Must not know the order of levels, nor who else moves walks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from allocator.compiled.entities import Compiled
+from allocator.model.families import GoalId
+from allocator.solvers.heuristic.kernels import indices as at
+from allocator.solvers.heuristic.search.clock import Clock
+from allocator.solvers.heuristic.search.filling import Filling
+from allocator.solvers.heuristic.search.heat import heat_range
+from allocator.solvers.heuristic.search.mixes import mix_of
+from allocator.solvers.heuristic.search.peaks import Threshold
+from allocator.solvers.heuristic.search.walker import Place, Walker
+
+__all__ = ["NEAR", "Cooling"]
+
+Float = npt.NDArray[np.float64]
+
+FIRST_ROUNDS = 2000  # moves between looks at the clock, until a round's seconds are known
+CHUNK_SECONDS = 0.04
+DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
+WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
+EXCHANGES = 20  # times that walks compare notes in a level
+MOVES_A_REFILL = 20  # moves of a walk that take as long
+NEAR = 1e-9  # of a level's value: less is rounding
+
+
+@dataclass
+class Cooling:
+    """Cools the walks of a search, one level at a time.
+
+    ``walkers``: those of the search, at least one; they may be others at the next level. ``report``: told of a level's
+    better value. ``warm``: first temperature, 0 where the worsenings met tell it. ``tried``: moves of all walks so far.
+    """
+
+    compiled: Compiled
+    walkers: list[Walker]
+    filling: Filling | None
+    threshold: Threshold | None
+    report: Callable[[int, float], None]
+    warm: float = 0.0
+    tried: int = 0
+
+    def cool(self, level: int, caps: Float, clock: Clock, until: float = -np.inf) -> None:
+        """Descend, measure the worsenings, then cool. Ends with every walk at its best place of this level."""
+        best = [walker.place(level) for walker in self.walkers]
+        rounds = FIRST_ROUNDS
+        heats: tuple[float, float] | None = None
+        exchanged = 0
+        with ThreadPoolExecutor(len(self.walkers)) as pool:
+            while (progress := clock.progress()) < 1.0 and min(place.value for place in best) > until:
+                heat = 0.0
+                if progress > DESCENT_SHARE:
+                    if heats is None:
+                        heats = self._heats(clock.done / progress)
+                    if heats[0] > 0:
+                        heat = heats[0] * (heats[1] / heats[0]) ** progress
+                if clock.moves is not None:
+                    rounds = max(1, min(rounds, clock.moves - clock.done))
+                began = time.perf_counter()
+                self._steps(pool, level, caps, max(heat, 1e-300), rounds)
+                seconds = time.perf_counter() - began
+                clock.done += rounds
+                self.tried += rounds * len(self.walkers)
+                if clock.moves is None:
+                    rounds = int(np.clip(rounds * CHUNK_SECONDS / max(seconds, 1e-4), 200, 10_000_000))
+                for index, walker in enumerate(self.walkers):
+                    if walker.value(level) < best[index].value - NEAR * max(1.0, abs(best[index].value)):
+                        best[index] = walker.place(level)
+                        self.report(level, best[index].value)
+                if self.threshold is not None and min(place.value for place in best) <= NEAR:
+                    best = self._lower_threshold(self.threshold, best, level)
+                if progress * EXCHANGES >= exchanged + 1:
+                    exchanged = int(progress * EXCHANGES)
+                    self._exchange(level)
+        for walker, place in zip(self.walkers, best, strict=True):
+            if walker.value(level) > place.value:
+                walker.back_to(place)
+
+    def _heats(self, moves: float) -> tuple[float, float]:
+        """First and last temperature of walks that can try so many moves."""
+        if self.warm:
+            return self.warm, self.warm * WARM_FALL
+        sampled = np.concatenate([walker.sampled() for walker in self.walkers])
+        return heat_range(sampled, moves / max(1, len(self.walkers[0].items.block)))
+
+    def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heat: float, rounds: int) -> None:
+        """One round of every walk; where only who stands counts, some domains are filled anew before or instead."""
+        filling = self.filling
+        problem = self.walkers[0].problem
+        if filling is not None and level == problem.level_of[at.GOAL_PLACED]:
+            number = max(1, rounds // MOVES_A_REFILL)
+            for job in [pool.submit(filling.refill, each, level, caps, heat, number) for each in self.walkers]:
+                job.result()
+            if not filling.teams and {goal.id for goal in self.compiled.model.levels[level - 1].goals} == {
+                GoalId.PLACED
+            }:
+                return
+        mixes = [mix_of(problem, left=bool(walker.state.totals[at.LEFT])) for walker in self.walkers]
+        if len(self.walkers) == 1:
+            self.walkers[0].walk(level, caps, heat, rounds, mixes[0])
+            return
+        jobs = [
+            pool.submit(walker.walk, level, caps, heat, rounds, mix)
+            for walker, mix in zip(self.walkers, mixes, strict=True)
+        ]
+        for job in jobs:
+            job.result()
+
+    def _exchange(self, level: int) -> None:
+        """The worst walk goes on from where the best one is."""
+        order = sorted(self.walkers, key=lambda walker: float(walker.values[level]))
+        if len(order) > 1 and order[-1].values[level] > order[0].values[level]:
+            order[-1].adopt(order[0])
+
+    def _lower_threshold(self, threshold: Threshold, best: list[Place], level: int) -> list[Place]:
+        """Nobody exceeds the threshold any more: lower it below the best peak."""
+        for walker, place in zip(self.walkers, best, strict=True):
+            walker.back_to(place)
+        threshold.follow(self.walkers)
+        return [walker.place(level) for walker in self.walkers]

@@ -10,7 +10,8 @@ from typing import Any
 
 from allocator.documents.problems import Location, Problems
 from allocator.instance.build.resources import ResourceBook
-from allocator.instance.entities import EMPTY, Domain, Goodput, Power, Uplink
+from allocator.instance.empty import EMPTY
+from allocator.instance.entities import Domain, Goodput, Power, Uplink
 from allocator.instance.schema.topology import DomainDocument, UplinkDocument
 
 __all__ = ["MAX_DOMAINS", "ROOT_LEVEL", "Template", "Topology", "escape"]

@@ -11,8 +11,8 @@ from typing import Any
 from allocator.documents.problems import Location, Problems, did_you_mean
 from allocator.instance.build.resources import ResourceBook
 from allocator.instance.build.topology import Topology
+from allocator.instance.empty import EMPTY
 from allocator.instance.entities import (
-    EMPTY,
     Demand,
     Gang,
     Mode,

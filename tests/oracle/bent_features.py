@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from allocator.model.entities import Goal, Level, Model, Slack
 from allocator.model.families import GoalId
-
-if TYPE_CHECKING:
-    from tests.oracle.random_instances import Draft
+from tests.oracle.draft import Draft
 
 __all__ = ["BENT", "bend", "bent_model", "bent_needs", "bent_theme"]
 

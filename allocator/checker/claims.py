@@ -17,6 +17,15 @@ __all__ = ["check_claims"]
 TOLERANCE = Fraction(1, 10**9)
 """Relative difference at which a claimed value still counts as the recomputed one; whole numbers must be equal."""
 
+_UNITS = {
+    GoalId.THROUGHPUT: " tasks/s",
+    GoalId.P99: " s",
+    GoalId.TRAFFIC: " bit/s x hops",
+    GoalId.CONGESTION: " bit/s weighted",
+    GoalId.POWER: " W",
+}
+_RATIOS = frozenset({GoalId.FAIRNESS, GoalId.PEAK})
+
 
 def check_claims(evaluation: Evaluation, result_document: Mapping[str, Any]) -> list[str]:
     """Differences between a result document and the checker's word, a sentence each; empty when all is as claimed.
@@ -41,9 +50,9 @@ def _goals(evaluation: Evaluation, claimed: object) -> Iterator[str]:
     for goal, value in evaluation.goals.items():
         entry = by_id.pop(goal.value, None)
         if entry is None:
-            yield f"goals: no value of {goal.value} is claimed, it is {shown(value)}"
+            yield f"goals: no value of {goal.value} is claimed, it is {_told(value, goal)}"
         else:
-            yield from _compare(f"goal {goal.value}", entry, value, sense_of(goal))
+            yield from _compare(f"goal {goal.value}", entry, value, sense_of(goal), goal)
     for name in by_id:
         yield f"goals: {name} is claimed and not a goal of the model"
 
@@ -55,8 +64,9 @@ def _levels(evaluation: Evaluation, claimed: object) -> Iterator[str]:
     if len(claimed) != len(evaluation.levels):
         yield f"levels: {len(claimed)} are claimed, the model has {len(evaluation.levels)}"
         return
-    for number, (entry, value) in enumerate(zip(claimed, evaluation.levels, strict=True)):
-        yield from _compare(f"level {number}", entry, value, _sense(entry.get("goals")))
+    for number, (entry, value) in enumerate(zip(claimed, evaluation.levels, strict=True), start=1):
+        goals = entry.get("goals")
+        yield from _compare(f"level {number}", entry, value, _sense(goals), _alone(goals))
 
 
 def _status(evaluation: Evaluation, document: Mapping[str, Any]) -> Iterator[str]:
@@ -67,21 +77,39 @@ def _status(evaluation: Evaluation, document: Mapping[str, Any]) -> Iterator[str
         yield f"violations: {len(violations) if isinstance(violations, list) else violations!r} are claimed, none holds"
 
 
-def _compare(what: str, entry: Mapping[str, Any], value: Fraction, sense: Sense | None) -> Iterator[str]:
-    """Differences of one claimed value and its bound."""
+def _compare(
+    what: str, entry: Mapping[str, Any], value: Fraction, sense: Sense | None, goal: GoalId | None
+) -> Iterator[str]:
+    """Differences of one claimed value and its bound; ``goal`` names their unit, None for weighted sums."""
+    true = _told(value, goal)
     claimed = _number(entry.get("value"))
     if claimed is None:
-        yield f"{what}: {entry.get('value')!r} is claimed, it is {shown(value)}"
+        yield f"{what}: {entry.get('value')!r} is claimed, it is {true}"
         return
     if not _equal(claimed, value):
-        yield f"{what}: {shown(claimed)} is claimed, it is {shown(value)}"
+        yield f"{what}: {_told(claimed, goal)} is claimed, it is {true}"
     if entry.get("bound") is None or sense is None:
         return
     bound = _number(entry["bound"])
     if bound is None:
         yield f"{what}: bound {entry['bound']!r} is not a number"
     elif not _equal(bound, value) and (bound > value) == (sense == "min"):
-        yield f"{what}: the bound {shown(bound)} is refuted by the plan's own value {shown(value)}"
+        yield f"{what}: the bound {_told(bound, goal)} is refuted by the plan's own value {true}"
+
+
+def _told(value: Fraction, goal: GoalId | None) -> str:
+    """The value with the goal's unit, unrounded as far as a sentence allows: differences may be small."""
+    if goal in _RATIOS:
+        return f"{shown(value * 100)} %"
+    return shown(value) + ("" if goal is None else _UNITS.get(goal, ""))
+
+
+def _alone(goals: object) -> GoalId | None:
+    """The goal of a claimed level that is that goal and nothing else, unweighted; else None."""
+    if not isinstance(goals, Mapping) or len(goals) != 1:
+        return None
+    [(name, weight)] = goals.items()
+    return GoalId(name) if weight == 1 and name in {goal.value for goal in GoalId} else None
 
 
 def _equal(claimed: Fraction, value: Fraction) -> bool:

@@ -49,6 +49,9 @@ _SUFFIXES = {
     },
     **{f"{prefix}i": Fraction(1024) ** power for power, prefix in enumerate("KMGTPE", start=1)},
 }
+_LONG_PREFIXES = frozenset(
+    {"kilo", "mega", "giga", "tera", "peta", "exa", "kibi", "mebi", "gibi", "tebi", "pebi", "exbi"}
+)
 _NO_SUFFIX = frozenset({Dimension.SECOND, Dimension.FREQUENCY})
 
 _DEFINITIONS = (
@@ -70,6 +73,10 @@ _DEFINITIONS = (
     "bits_per_second = bit / second = bps",
     "hertz = 1 / second = Hz",
 )  # fmt: skip
+
+# A "b" for a "B" is a slip that is wrong by a factor of 8, so bytes are stated in bytes
+_BYTES = re.compile(r"[A-Za-z\u00b5\u03bc]*(?:B|bytes?)")
+_BITS = re.compile(r"(?P<prefix>[A-Za-z\u00b5\u03bc]*?)(?:b|bits?)")
 
 # What may reach Pint's expression parser: one or two unit names, nothing that could be an arithmetic bomb
 _UNIT_TEXT = re.compile(r"(?:1?\s*/\s*)?[A-Za-z\u00b5\u03bc]{1,24}(?:\s*/\s*[A-Za-z\u00b5\u03bc]{1,24})?")
@@ -101,7 +108,19 @@ def _factor(unit: str, dimension: Dimension) -> Fraction:
         raise QuantityError(f"has the unknown unit {unit!r}; write for example {_EXAMPLES[dimension]}") from None
     if stated.dimensionality != base.dimensionality:
         raise QuantityError(f"has the unit {unit!r}, but needs {wanted}; write for example {_EXAMPLES[dimension]}")
+    if dimension is Dimension.BYTE and not _BYTES.fullmatch(unit):
+        raise QuantityError(_in_bytes(unit))
     return Fraction(stated.to_base_units().magnitude) / Fraction(base.to_base_units().magnitude)
+
+
+def _in_bytes(unit: str) -> str:
+    """Why a unit of bits is refused where bytes count, and what to write instead."""
+    match = _BITS.fullmatch(unit)
+    if match is None:
+        return f"has the unit {unit!r}, but needs bytes; write for example {_EXAMPLES[Dimension.BYTE]}"
+    prefix = match["prefix"]
+    wanted = prefix + ("byte" if prefix.lower() in _LONG_PREFIXES else "B")
+    return f"has the unit {unit!r}, which is bits, but needs bytes: write {wanted}, an eighth of it if bits are meant"
 
 
 @lru_cache(maxsize=65536)

@@ -104,3 +104,27 @@ def test_an_unknown_goal_in_a_level_leaves_its_bound_unjudged() -> None:
 def test_every_family_has_a_rule_or_is_derived() -> None:
     assert set(RULES) | DERIVED == set(Family)
     assert not set(RULES) & DERIVED
+
+
+@pytest.mark.parametrize(
+    ("goal", "true", "claimed", "told"),
+    [
+        ("throughput", F(23), 99, "99 tasks/s is claimed, it is 23 tasks/s"),
+        ("traffic", F(5), 6, "6 bit/s x hops is claimed, it is 5 bit/s x hops"),
+        ("peak", F(1, 2), 0.25, "25 % is claimed, it is 50 %"),
+        ("p99", F(3, 2), 1, "1 s is claimed, it is 1.5 s"),
+        ("placed", F(3), 4, "4 is claimed, it is 3"),
+    ],
+)
+def test_differences_name_the_unit_and_count_levels_from_one(
+    goal: str, true: Fraction, claimed: Any, told: str
+) -> None:
+    texts = check_claims(evaluation(true, GoalId(goal)), document(claimed, goal=goal))
+    assert texts == [f"goal {goal}: {told}", f"level 1: {told}"]
+
+
+@pytest.mark.parametrize("goals", [{"p99": 2}, {"p99": 1, "cost": 1}, {"ghost": 1}, [], None])
+def test_a_level_that_is_no_goal_alone_has_no_unit(goals: Any) -> None:
+    claimed = document(1, goal="p99")
+    claimed["levels"][0]["goals"] = goals
+    assert check_claims(evaluation(F(3), GoalId.P99), claimed)[1] == "level 1: 1 is claimed, it is 3"

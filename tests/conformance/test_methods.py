@@ -15,7 +15,8 @@ from allocator.plan.result import Status
 from allocator.solvers.registry import METHODS
 from tests.conformance.bent_cases import BENT, RESPONSES
 from tests.conformance.building import Case, document, node, rack, workload
-from tests.conformance.cases import CASES, GOALS, REFUSED
+from tests.conformance.cases import CASES, REFUSED
+from tests.conformance.goal_cases import GOALS
 from tests.oracle.brute_force import Truth, brute_force
 from tests.oracle.comparing import bound_is_valid, disagreement, wrongly_refused
 from tests.oracle.in_use import ids_in_use

@@ -1,16 +1,12 @@
-"""Suites run for real: every end of a run is a row, an interruption loses nothing, the check has the last word."""
+"""Suites run for real: every end of a run is a row, and a folder holds all that is needed."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -24,45 +20,7 @@ from allocator.errors import ArgumentError, InputError
 from allocator.instance import load_instance
 from allocator.model import load_model
 from allocator.plan.files import read_plan
-from allocator.plan.record import Record
-
-ROOT = Path(__file__).resolve().parents[2]
-
-SUITE = """
-format: allocator/suite/v1
-name: mine
-instances:
-  - {{shipped: gap_tiny/*, from: gap, best_known: {{value: 20, source: enumeration}}}}
-  - {{shipped: small/gangs.yaml}}
-methods: [{methods}]
-seeds: [0, 1]
-limits: {{seconds: {seconds}, threads: 1, grace: {grace}{more}}}
-"""
-
-
-def suite(folder: Path, methods: str = "milp, greedy", seconds: float = 60, grace: float = 60, more: str = "") -> Path:
-    path = folder / "mine.yaml"
-    path.write_text(SUITE.format(methods=methods, seconds=seconds, grace=grace, more=more))
-    return path
-
-
-class Tampering(Executor):
-    """Any executor will do; this one changes what comes back."""
-
-    def __init__(self, change: Callable[[dict[str, Any]], None]) -> None:
-        self._pool = ThreadPoolExecutor(1)
-        self._change = change
-
-    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
-        def run() -> Any:
-            answer = function(*arguments, **named)
-            self._change(answer)
-            return answer
-
-        return self._pool.submit(run)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+from tests.benchmark.suite_of_two import ROOT, Tampering, suite
 
 
 def test_a_suite_leaves_a_folder_that_needs_nothing_else(tmp_path: Path) -> None:
@@ -115,16 +73,6 @@ def test_a_pool_of_processes_will_do(tmp_path: Path) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("forkserver")) as pool:
         records = run_suite(suite(tmp_path, "greedy"), tmp_path / "report", pool, keep="gangs")
     assert [record.outcome for record in records] == ["done", "done"]
-
-
-def test_a_plan_that_the_checker_cannot_judge_does_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise KeyError("by design")
-
-    monkeypatch.setattr("allocator.checker.check", fail)
-    (record,) = run_suite(suite(tmp_path, "greedy"), tmp_path / "report", keep="gangs", seeds=[0])
-    assert record.wrong
-    assert "by design" in record.checked["mismatches"][0]
 
 
 def test_the_same_call_again_runs_nothing_and_another_suite_is_refused(tmp_path: Path) -> None:
@@ -242,176 +190,6 @@ def test_crashes_failures_and_lies_are_rows_and_the_others_are_run(
     assert by_method["greedy"].outcome == "done"
     # what was known before the end is kept
     assert any(point[2] is not None for point in by_method["external:die"].trace)
-
-
-def spoil_plan(change: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    def spoil(answer: dict[str, Any]) -> None:
-        plan = json.loads(answer["plan"])
-        change(plan)
-        answer["plan"] = json.dumps(plan)
-
-    return spoil
-
-
-def one_node(plan: dict[str, Any]) -> None:
-    for group in plan["placements"]:
-        group["nodes"] = plan["placements"][0]["nodes"][:1]
-
-
-def better_value(plan: dict[str, Any]) -> None:
-    plan["result"]["levels"][0]["value"] -= 1
-
-
-def other_instance(plan: dict[str, Any]) -> None:
-    plan["instance"]["digest"] = "0" * 64
-
-
-@pytest.mark.parametrize("change", [one_node, better_value, other_instance])
-def test_a_plan_that_the_check_refutes_is_recorded_as_wrong(
-    tmp_path: Path, change: Callable[[dict[str, Any]], None]
-) -> None:
-    path = suite(tmp_path, "milp")
-    records = run_suite(path, tmp_path / "report", Tampering(spoil_plan(change)), keep="gap_tiny*", seeds=[0])
-    (record,) = records
-    assert record.wrong
-    assert record.value is None
-    assert record.checked["mismatches"]
-
-
-def test_a_plan_that_is_claimed_and_not_there_is_wrong(tmp_path: Path) -> None:
-    def lose(answer: dict[str, Any]) -> None:
-        answer["plan"] = None
-
-    (record,) = run_suite(suite(tmp_path, "milp"), tmp_path / "report", Tampering(lose), keep="gangs", seeds=[0])
-    assert record.wrong
-    assert record.checked["feasible"] is None
-
-
-# ---------------------------------------------------------------- the command
-
-
-def bench(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "allocator", "bench", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
-
-
-def start(*arguments: str, temporary: Path) -> subprocess.Popen[bytes]:
-    temporary.mkdir()
-    command = [sys.executable, "-m", "allocator", "bench", *arguments]
-    environment = {**os.environ, "TMPDIR": str(temporary)}
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 300.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "nothing happened in time"
-        time.sleep(0.02)
-
-
-def lines(folder: Path) -> list[str]:
-    path = folder / "records.jsonl"
-    return path.read_text().split("\n")[:-1] if path.exists() else []
-
-
-def workers_of(pid: int) -> list[int]:
-    """Processes whose parent that is, while it lives."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[1]) == pid and fields[0] != "Z":
-                found.append(int(entry.name))
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def test_a_kill_in_the_middle_loses_repeats_and_tears_nothing(tmp_path: Path) -> None:
-    path = suite(tmp_path, "greedy, milp, cpsat")
-    folder = tmp_path / "report"
-    process = start(str(path), "-o", str(folder), "--jobs", "2", "--quiet", temporary=tmp_path / "tmp")
-    wait_for(lambda: len(lines(folder)) >= 3 and len(workers_of(process.pid)) > 0)
-    workers = workers_of(process.pid)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    wait_for(lambda: not any(alive(worker) for worker in workers))  # no run outlives its runner
-    wait_for(lambda: not any((tmp_path / "tmp").iterdir()))  # nor does its folder
-    before = lines(folder)
-    assert 3 <= len(before) < 12
-    for _ in range(2):  # the second time there is nothing left to do
-        done = bench(str(path), "-o", str(folder), "--jobs", "2")
-        assert done.returncode == 0, done.stderr
-        assert f"{len(before)} of 12 runs are recorded already" in done.stderr or "12 of 12" in done.stderr
-        after = lines(folder)
-        assert after[: len(before)] == before
-        records = [Record.from_json(line) for line in after]
-        combinations = Counter((record.case, record.method, record.seed) for record in records)
-        assert len(combinations) == 12
-        assert set(combinations.values()) == {1}
-    assert "12 runs" in done.stdout
-    assert (folder / "records.csv").read_text().count("\n") == 13
-    assert len(read_manifest(folder)["continued"]) == 2
-
-
-def test_an_interruption_ends_what_is_going_on_and_keeps_what_is_done(tmp_path: Path) -> None:
-    path = suite(tmp_path, "greedy, milp, cpsat")
-    folder = tmp_path / "report"
-    process = start(str(path), "-o", str(folder), "--jobs", "2", "--quiet", temporary=tmp_path / "tmp")
-    wait_for(lambda: len(lines(folder)) >= 1 and len(workers_of(process.pid)) > 0)
-    workers = workers_of(process.pid)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert b"interrupted" in said
-    wait_for(lambda: not any(alive(worker) for worker in workers))
-    assert 1 <= len(read_records(folder)) < 12
-
-
-def test_a_refuted_record_fails_the_command_and_is_named(tmp_path: Path) -> None:
-    path = suite(tmp_path, "greedy")
-    folder = tmp_path / "report"
-    assert bench(str(path), "-o", str(folder), "--only", "gangs").returncode == 0
-    records = read_records(folder)
-    spoilt = json.loads(records[0].to_json())
-    spoilt["checked"] = {"feasible": False, "as_claimed": True, "mismatches": ["capacity: acc0: too much"]}
-    (folder / "records.jsonl").write_text("\n".join([json.dumps(spoilt), records[1].to_json(), ""]))
-    done = bench(str(path), "-o", str(folder), "--only", "gangs")
-    assert done.returncode == 1
-    assert "WRONG: small/gangs, model place, method greedy" in done.stdout
-    assert "capacity: acc0: too much" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["nosuch"], "suite = nosuch"),
-        (["gap"], "--data DIR"),
-        (["small", "--only", "nothing*"], "nothing to run"),
-        (["small", "--seeds", "3-1"], "range of seeds"),
-        (["small", "--methods", "milp,milp"], "none twice"),
-        (["small", "--methods", "mlip"], "unknown"),
-        (["small", "--time-limit", "soon"], "not a duration"),
-    ],
-)
-def test_wrong_arguments_are_told(tmp_path: Path, arguments: list[str], said: str) -> None:
-    done = bench(*arguments, "-o", str(tmp_path / "report"))
-    assert done.returncode == 2
-    assert said in done.stderr
 
 
 def test_a_folder_that_is_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from allocator.model.entities import Model
 from allocator.plan.evaluation import Evaluation
 from allocator.plan.numbers import plain_number
 from allocator.report.format import count, goal_value
+from allocator.report.loads import overload_warning
 from allocator.report.summary.section import Column, Section, Sheet, cut, render
 
 __all__ = ["findings_document", "render_findings"]
@@ -28,8 +29,9 @@ def render_findings(
     if differences:
         shown_differences, more = cut(differences, SHOWN)
         sections.append(Section("Not as claimed", (*(f"- {text}" for text in shown_differences), *_rest(more))))
-    if evaluation.warnings:
-        shown_warnings, more = cut(evaluation.warnings)
+    warnings = _warnings(evaluation)
+    if warnings:
+        shown_warnings, more = cut(warnings)
         sections.append(Section("Warnings", (*(f"- {text}" for text in shown_warnings), *_rest(more))))
     if evaluation.goals:
         rows = tuple((goal.value, goal_value(goal, value)) for goal, value in evaluation.goals.items())
@@ -57,8 +59,13 @@ def findings_document(model: Model, evaluation: Evaluation, differences: Sequenc
             for item in evaluation.violations
         ],
         "differences": list(differences),
-        "warnings": list(evaluation.warnings),
+        "warnings": list(_warnings(evaluation)),
     }
+
+
+def _warnings(evaluation: Evaluation) -> tuple[str, ...]:
+    overload = overload_warning(evaluation)
+    return evaluation.warnings if overload is None else (*evaluation.warnings, overload)
 
 
 def _verdict(name: str, evaluation: Evaluation, differences: Sequence[str]) -> str:

@@ -140,9 +140,10 @@ def level_value(level: Level, value: Number | None) -> str:
     return number(value)
 
 
-def price(value: float, unit: str) -> str:
-    """Worth of one more unit of a resource, in a unit worth naming: per core, GiB, Gbit/s, W."""
+def price(value: float, unit: str, goal: GoalId | None = None) -> str:
+    """Worth of one more unit of a resource, per unit worth naming (core, GiB, Gbit/s, W), in the unit of the goal."""
     factor, name = {"core": (1, "core"), "B": (2**30, "GiB"), "bit/s": (10**9, "Gbit/s"), "W": (1, "W")}.get(
         unit, (1, unit or "unit")
     )
-    return f"{number(Fraction(value) * factor)} per {name}"
+    worth = Fraction(value) * factor
+    return f"{number(worth) if goal is None else goal_value(goal, worth)} per {name}"

@@ -9,6 +9,7 @@ from typing import Any
 from allocator.instance.entities import Instance
 from allocator.plan.numbers import base_units, plain_number
 from allocator.report.format import amount, count, percent
+from allocator.report.offers import parallel_notes
 from allocator.report.summary.section import Column, Section, Sheet, cut, render
 
 __all__ = ["describe", "inventory_document"]
@@ -16,7 +17,8 @@ __all__ = ["describe", "inventory_document"]
 
 def describe(instance: Instance, *, width: int = 80, color: bool = False) -> str:
     """What the instance holds, as text."""
-    found = (_head(instance), _topology(instance), _resources(instance), _workloads(instance), _rules(instance))
+    builders = (_head, _topology, _resources, _workloads, _rules, _notes)
+    found = [build(instance) for build in builders]
     return render([section for section in found if section is not None], width=width, color=color)
 
 
@@ -35,6 +37,7 @@ def inventory_document(instance: Instance) -> dict[str, Any]:
             name: {"capacity": plain_number(capacity), "requested": plain_number(requested)}
             for name, (capacity, requested) in _totals(instance).items()
         },
+        "notes": list(parallel_notes(instance)),
     }
 
 
@@ -136,3 +139,10 @@ def _rules(instance: Instance) -> Section | None:
     if instance.current is not None:
         parts.append(f"a current placement of {count(sum(group.count for group in instance.current), 'member')}")
     return Section("Further", (", ".join(parts) + ".",)) if parts else None
+
+
+def _notes(instance: Instance) -> Section | None:
+    """What an author may not have meant."""
+    shown, more = cut(parallel_notes(instance), 5)
+    sentences = tuple(f"- {text}" for text in shown) + ((f"... and {more:,} more",) if more else ())
+    return Section("To note", sentences) if sentences else None

@@ -9,8 +9,9 @@ import pytest
 
 from allocator.instance import instance_from_dict
 from allocator.instance.entities import Instance
+from allocator.model.entities import Goal, Level
 from allocator.model.families import GoalId
-from allocator.plan.result import Bottleneck, Headroom
+from allocator.plan.result import Bottleneck, Headroom, LevelOutcome
 from allocator.report.summary import summarize
 from tests.report.pair import DOCUMENT, GIB, lines_with, result_of
 
@@ -94,6 +95,33 @@ def test_bottlenecks_have_a_price_where_one_is_known(instance: Instance) -> None
     text = summarize(result, instance)
     assert lines_with(text, "rack0/node0", "memory", "90 %", "2 per GiB")
     assert lines_with(text, "rack0", "bandwidth", "150 %", "-")
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        (GoalId.THROUGHPUT, "2 tasks/s per GiB"),
+        (GoalId.P99, "2 s per GiB"),
+        (GoalId.FAIRNESS, "200 % per GiB"),
+        (GoalId.PLACED, "2 per GiB"),
+    ],
+)
+def test_a_price_has_the_unit_of_the_goal_that_feels_it(goal: GoalId, told: str, instance: Instance) -> None:
+    """That is the first level with a goal that rewards rates, whatever stands before it."""
+    priced = (Bottleneck("rack0/node0", "memory", Fraction(9, 10), 2 / GIB),)
+    result = replace(result_of(instance, GoalId.PLACED), bottlenecks=priced)
+    levels = (*result.levels, LevelOutcome(Level((Goal(goal),)), Fraction(0), None))
+    assert lines_with(summarize(replace(result, levels=levels), instance), "rack0/node0", f" {told}")
+    sum_of_goals = Level((Goal(goal), Goal(GoalId.MOVES)))
+    levels = (*result.levels, LevelOutcome(sum_of_goals, Fraction(0), None))
+    assert lines_with(summarize(replace(result, levels=levels), instance), "rack0/node0", " 2 per GiB")
+
+
+def test_without_any_price_there_is_no_column_for_it(instance: Instance) -> None:
+    full = (Bottleneck("rack0/node0", "memory", Fraction(9, 10), None),)
+    text = summarize(replace(result_of(instance, GoalId.PLACED), bottlenecks=full), instance)
+    assert lines_with(text, "rack0/node0", "memory", "90 %")
+    assert "worth of one more" not in text
 
 
 @pytest.mark.parametrize(("kind", "words"), [("bound", "At most 3.5 more copies"), ("found", "At least 3.5 more")])

@@ -21,17 +21,21 @@ from allocator.report.html.view import Part, Picture, PlanView
 from allocator.report.summary import (
     certificate,
     classes,
+    end_to_end,
     goals,
     infeasible,
     limits,
     links,
+    messages,
     moves,
     placement,
+    shortfall,
     teams,
     unplaced,
     utilization,
     watts,
 )
+from allocator.report.summary.rates import priced_goal
 from allocator.report.summary.section import Section
 from allocator.report.summary.verdict import verdict
 
@@ -42,14 +46,16 @@ DRAWN_TOLERANCE = Fraction(1, 100)  # of the pieces in the drawings of curves
 
 Builder = Callable[[Result, Instance], Section | None]
 
-_BEFORE: tuple[Builder, ...] = (infeasible.section, goals.section, classes.section, unplaced.section)
+_BEFORE: tuple[Builder, ...] = (infeasible.section, goals.section, classes.section, shortfall.section, unplaced.section)
 _AFTER: tuple[Builder, ...] = (
     utilization.section,
     links.section,
+    messages.section,
     watts.section,
     moves.section,
     placement.section,
     teams.section,
+    end_to_end.section,
     limits.headroom,
     certificate.warnings,
     certificate.section,
@@ -182,19 +188,22 @@ def _bottlenecks(result: Result, instance: Instance, key: str) -> Part | None:
             if result.plan
             else None
         )
-    rows = []
+    priced = any(item.price is not None for item in result.bottlenecks)
+    rows: list[tuple[Cell, ...]] = []
     for item in found:
         unit = instance.resources[item.resource].unit if item.resource in instance.resources else ""
         unit = "bit/s" if item.resource == "bandwidth" else unit
-        worth = Cell("-") if item.price is None else Cell(price(item.price, unit), item.price)
+        worth = Cell("-") if item.price is None else Cell(price(item.price, unit, priced_goal(result)), item.price)
         used = Cell(percent(item.utilization), item.utilization)
-        rows.append((plain(domain_name(item.domain)), plain(item.resource), used, worth))
-    columns = (
+        row = plain(domain_name(item.domain)), plain(item.resource), used
+        rows.append((*row, worth) if priced else row)
+    columns: tuple[Column, ...] = (
         Column("domain", "domain"),
         Column("resource", "resource", choice=True),
         Column("utilization", "used", right=True),
-        Column("price", "worth of one more", right=True),
     )
+    if priced:
+        columns = (*columns, Column("price", "worth of one more", right=True))
     table = Table(f"{key}-bottlenecks", "Bottlenecks and prices", columns, tuple(rows[:100]), max(0, len(rows) - 100))
     words = "The worth of one more is what one more unit of it adds to the first goal that can use it."
     sentences = (words,) if any(item.price for item in found) else ()

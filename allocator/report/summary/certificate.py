@@ -5,6 +5,7 @@ from __future__ import annotations
 from allocator.instance.entities import Instance
 from allocator.plan.result import Result
 from allocator.report.format import count, percent, seconds
+from allocator.report.loads import overload_warning
 from allocator.report.summary.section import Section, cut
 
 __all__ = ["section", "warnings"]
@@ -13,6 +14,9 @@ __all__ = ["section", "warnings"]
 def warnings(result: Result, _instance: Instance) -> Section | None:
     """Warnings, and families that the model left out."""
     texts = list(dict.fromkeys([*result.warnings, *(result.evaluation.warnings if result.evaluation else ())]))
+    overload = None if result.evaluation is None else overload_warning(result.evaluation)
+    if overload is not None:
+        texts.append(overload)
     shown, more = cut(texts)
     sentences = [f"- {text}" for text in shown]
     if more:

@@ -8,7 +8,7 @@ from allocator.instance.entities import Instance
 from allocator.plan.evaluation import ClassOutcome
 from allocator.plan.result import Result
 from allocator.report.format import number, percent, seconds
-from allocator.report.summary.rates import rewards_rates
+from allocator.report.summary.rates import tells_rates
 from allocator.report.summary.section import Column, Section, Sheet, cut
 
 __all__ = ["section"]
@@ -23,8 +23,7 @@ def section(result: Result, instance: Instance) -> Section | None:
     if result.evaluation is None or not result.evaluation.classes:
         return None
     outcomes = result.evaluation.classes
-    rated = any(outcome.offered for outcome in outcomes)
-    rated = rated and (rewards_rates(result) or not (instance.flows or instance.teams))
+    rated = tells_rates(result, instance)
     ordered = sorted(outcomes, key=lambda outcome: _missing(outcome, rated), reverse=True)
     shown, more = cut(ordered)
     columns = [Column("class"), Column("placed", right=True), Column("of", right=True)]

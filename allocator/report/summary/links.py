@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from allocator.instance.entities import Instance
 from allocator.plan.evaluation import LinkUse
 from allocator.plan.result import Result
 from allocator.report.format import amount, percent
+from allocator.report.loads import load_of
 from allocator.report.summary.rates import rewards_rates
 from allocator.report.summary.section import Column, Section, Sheet
 
@@ -34,22 +33,12 @@ def section(result: Result, _instance: Instance) -> Section | None:
     used = [link for link in result.evaluation.links if link.offered > 0]
     if not used:
         return None
-    used.sort(key=lambda link: (-_load(link), -link.offered, link.domain, link.direction))
+    used.sort(key=lambda link: (-load_of(link), -link.offered, link.domain, link.direction))
     rated = rewards_rates(result)
     rows = tuple(_row(link, rated) for link in used[:SHOWN])
     columns = (*_COLUMNS, _GRANTED) if rated else _COLUMNS
-    over = sum(1 for link in used if link.capacity is not None and link.offered > link.capacity)
     notes = [f"... and {len(used) - SHOWN:,} more links with traffic"] if len(used) > SHOWN else []
-    if over:
-        notes.append(f"{over:,} of {len(used):,} link directions are offered more than they carry.")
     return Section("Hottest uplinks", sheet=Sheet(columns, rows), notes=tuple(notes))
-
-
-def _load(link: LinkUse) -> Fraction:
-    """Offered over capacity; 0 without a limit, and the offer itself where nothing can be carried."""
-    if link.capacity is None:
-        return Fraction(0)
-    return link.offered / link.capacity if link.capacity else link.offered
 
 
 def _row(link: LinkUse, rated: bool) -> tuple[str, ...]:
@@ -58,6 +47,6 @@ def _row(link: LinkUse, rated: bool) -> tuple[str, ...]:
         link.direction,
         amount(link.offered, "bit/s"),
         "unlimited" if link.capacity is None else amount(link.capacity, "bit/s"),
-        percent(_load(link)) if link.capacity else "-",
+        percent(load_of(link)) if link.capacity else "-",
     )
     return (*cells, amount(link.granted, "bit/s")) if rated else cells

@@ -21,11 +21,12 @@ from allocator.solvers.decomposition.packing.stage import Packing
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.heuristic.current import as_it_runs
-from allocator.solvers.heuristic.loosened import loosened, tightened
+from allocator.solvers.heuristic.loosened import attempt
+from allocator.solvers.heuristic.outcome import checked
 from allocator.solvers.milp.assignment import num_placement_variables
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.registry import method_named
-from allocator.solvers.support import require_support, used_families
+from allocator.solvers.support import require_support
 
 __all__ = ["AutoMethod", "choose"]
 
@@ -153,20 +154,23 @@ class _Run:
 
     def search(self, start: Assignment | None, budget: Budget) -> Answer | None:
         """What a local search finds; None where it refuses a rule or finds no plan."""
-        method = method_named("local-search")
         if not _compiled():
             self.recorder.phase("compiling the search, once on this machine")
-        run = self
-        if self.compiled.link_load is not None:  # what it finds is worth nothing before it is judged
-            run = replace(self, compiled=loosened(self.compiled), recorder=Recorder(self.budget.elapsed))
         try:
-            require_support(method, run.compiled.instance, run.compiled.model)
-            method.refuse(run.compiled)
-            found = run._by(method, start or as_it_runs(self.compiled), budget)
+            begin = start or as_it_runs(self.compiled)
         except MethodRefused:
             return None
-        judged = found if run is self else tightened(self.compiled, found)
-        return None if judged is None or judged.assignment is None else judged
+        answer = attempt(
+            method_named("local-search"),
+            self.compiled,
+            budget=budget,
+            recorder=self.recorder,
+            start=begin,
+            seed=self.seed,
+            threads=self.threads,
+            gap=self.gap,
+        )
+        return None if answer is None or answer.assignment is None else answer
 
     def _by(self, method: Method, start: Assignment | None, budget: Budget) -> Answer:
         return method.solve(
@@ -237,15 +241,6 @@ def _after(compiled: Compiled, answer: Answer, known: StageAnswer, name: str, bu
 
 def first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int) -> Assignment | None:
     """A quick plan by ``greedy`` where it supports what is in use and the checker agrees; None otherwise."""
-    from allocator.checker import check
-    from allocator.compiled.restore import plan_of
-
-    greedy = method_named("greedy")
-    known = compiled if compiled.link_load is None else loosened(compiled)
-    if not used_families(known.instance, known.model) <= greedy.support.families:
-        return None
-    if known is not compiled:
-        recorder = Recorder(budget.elapsed)
     share = budget.portion(FIRST_SHARE)
     try:
         method_named("milp").refuse(compiled)
@@ -253,16 +248,11 @@ def first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int
         share = budget.portion(ALONE_SHARE)
     except MethodRefused:  # for its numbers: integers may still take it
         pass
-    try:
-        answer = greedy.solve(known, budget=share, recorder=recorder, start=None, seed=seed, threads=1, gap=0.0)
-    except MethodRefused:  # numbers too far apart to share by floats
-        return None
-    judged = answer if known is compiled else tightened(compiled, answer)
-    found = None if judged is None else judged.assignment
-    if found is None:
-        return None
-    plan = plan_of(compiled, found.counts, found.shares, found.theta)
-    return found if check(compiled.instance, compiled.model, plan).feasible else None
+    answer = attempt(
+        method_named("greedy"), compiled, budget=share, recorder=recorder, start=None, seed=seed, threads=1
+    )
+    found = None if answer is None else answer.assignment
+    return found if found is not None and checked(compiled, found) else None
 
 
 def _kept(compiled: Compiled, start: Assignment | None, budget: Budget, why: str) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 import pytest
 
@@ -17,13 +18,14 @@ from allocator.solvers.auto import first_plan
 from allocator.solvers.base import Answer, Assignment
 from allocator.solvers.budget import Limits
 from allocator.solvers.evaluation.response import LN_100
-from allocator.solvers.heuristic.loosened import loosened, tightened
+from allocator.solvers.heuristic.loosened import attempt, loosened, tightened
 from allocator.solvers.heuristic.outcome import checked
 from allocator.solvers.recorder import Recorder
+from allocator.solvers.registry import method_named
 from tests.builders import model
 
 
-def pair(rate: str, cores: int = 2) -> Compiled:
+def pair(rate: str, cores: int = 2, **more: Any) -> Compiled:
     """Two members on two nodes, a target of 1 s, messages of 1 kB over links of 1 Mbit/s that may be used to 80 %."""
     work = {"rate": "1/s", "cpu": "200 ms", "parallel": 2}
     node = {"level": "node", "name": "n", "count": 2, "capacity": {"cpu": cores}, "uplink": {"bandwidth": "1 Mbit/s"}}
@@ -34,6 +36,7 @@ def pair(rate: str, cores: int = 2) -> Compiled:
         "topology": [node],
         "workloads": [{"class": "c", "count": 2, "requests": {"cpu": 1}, "work": work, "slo": {"p99": "1 s"}}],
         "flows": [{"from": "c", "to": "c", "pattern": "ring", "rate": rate, "message": "1 kB"}],
+        **more,
     }
     return compile_instance(instance_from_dict(whole), model("cost"))
 
@@ -70,6 +73,28 @@ def test_no_plan_stays_no_plan() -> None:
     compiled = pair("0.5 Mbit/s")
     nothing = Answer(Status.UNKNOWN, Termination(TerminationReason.CONVERGED, ""), None, (None,), (None,))
     assert tightened(compiled, nothing) is None
+
+
+def tried(compiled: Compiled, recorder: Recorder, method: str = "greedy") -> Answer | None:
+    budget = Limits(5).start()
+    return attempt(method_named(method), compiled, budget=budget, recorder=recorder, start=None, seed=0, threads=1)
+
+
+def test_an_attempt_by_who_does_not_know_the_limit_is_judged_and_heard_of_by_nobody() -> None:
+    compiled, recorder = pair("0.5 Mbit/s"), Recorder(lambda: 0.0)
+    found = tried(compiled, recorder)
+    assert found is not None
+    assert found.assignment is not None
+    assert checked(compiled, found.assignment)
+    assert not recorder.trace
+    without = loosened(compiled)
+    assert tried(without, recorder) is not None
+    assert recorder.trace
+
+
+def test_an_attempt_by_who_refuses_is_none() -> None:
+    compiled = pair("0.5 Mbit/s", reserve={"level": "node", "resources": ["cpu"]})
+    assert tried(compiled, Recorder(lambda: 0.0), "uniform") is None
 
 
 def test_auto_starts_from_a_plan_of_greedy_that_keeps_the_limit() -> None:

@@ -16,7 +16,7 @@ from allocator.solvers.budget import Budget
 from allocator.solvers.decomposition.assignment.stage import AssignmentSearch
 from allocator.solvers.decomposition.lns.search import Search
 from allocator.solvers.heuristic.current import as_it_runs
-from allocator.solvers.heuristic.loosened import loosened, tightened
+from allocator.solvers.heuristic.loosened import attempt
 from allocator.solvers.heuristic.outcome import checked
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.registry import method_named
@@ -86,18 +86,11 @@ def _first(compiled: Compiled, budget: Budget, recorder: Recorder, *, seed: int,
     """A plan by the quick ways, or by the exact model where they fail; the checker agrees."""
 
     def by(name: str, moves: int | None = None) -> Assignment | None:
-        method, share = method_named(name), budget.portion(START_SHARE).counting(moves)
-        known, told = compiled, recorder
-        if compiled.link_load is not None and Family.LINK_LOAD not in method.support.families:
-            known, told = loosened(compiled), Recorder(budget.elapsed)
-        try:
-            require_support(method, known.instance, known.model)
-            method.refuse(known)
-            answer = method.solve(known, budget=share, recorder=told, start=None, seed=seed, threads=threads, gap=0.0)
-        except MethodRefused:
-            return None
-        judged = answer if known is compiled else tightened(compiled, answer)
-        found = None if judged is None else judged.assignment
+        share = budget.portion(START_SHARE).counting(moves)
+        answer = attempt(
+            method_named(name), compiled, budget=share, recorder=recorder, start=None, seed=seed, threads=threads
+        )
+        found = None if answer is None else answer.assignment
         return found if found is not None and checked(compiled, found) else None
 
     stage = AssignmentSearch()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from allocator.cli.options import INSTANCE_SUFFIXES, add_debug, input_file, multiple, output_file
+from allocator.cli.options import INSTANCE_SUFFIXES, add_debug, input_file, keep_inputs, multiple, output_file
 from allocator.errors import ArgumentError
 from allocator.formats.registry import MODEL_WRITERS, PLAN_WRITERS, READER_OPTIONS, READERS
 
@@ -61,13 +61,20 @@ def command(
     program for another solver (--to mps or lp). A plan goes out as a foreign answer with its --instance.
     """
     stated = _options(source_format, options)
+    named = None if model is None else Path(model)
+    keep_inputs((source, instance, named, *(path for path in options.values() if isinstance(path, Path))), (target,))
     if instance is not None:
         _plan_out(source, target, source_format, target_format, instance)
     elif target_format in MODEL_WRITERS:
         from allocator.cli.models import choose_model
+        from allocator.cli.output import emit
 
         loaded = _load(source, source_format, stated)
-        MODEL_WRITERS[target_format](loaded, choose_model(model, loaded.model), target)
+        chosen = choose_model(model, loaded.model)
+        MODEL_WRITERS[target_format](loaded, chosen, target)
+        levels = len(chosen.levels)
+        first = "" if levels == 1 else f", level 1 of {levels}"
+        emit(f"{target}: {loaded.name} with model {chosen.name}{first}\n")
     elif target_format == OWN and source_format != OWN:
         _problem_in(source, target, source_format, stated)
     elif source_format == OWN and target_format in PLAN_WRITERS:
@@ -94,21 +101,29 @@ def _load(source: Path, source_format: str, options: Mapping[str, object]) -> In
 
 
 def _problem_in(source: Path, target: Path, source_format: str, options: Mapping[str, object]) -> None:
+    from allocator.cli.output import emit
     from allocator.formats.document import write_document
     from allocator.instance import instance_from_dict
+    from allocator.report.format import count
 
     if target.suffix.lower() not in INSTANCE_SUFFIXES:
         raise ArgumentError(f"{target}: an instance file is named {', '.join(INSTANCE_SUFFIXES)}")
     document = READERS[source_format](source, **options)
-    instance_from_dict(document, source=str(source), base_dir=source.parent)  # what it writes can be read
+    made = instance_from_dict(document, source=str(source), base_dir=source.parent)  # what it writes can be read
     write_document(document, target)
+    nodes, members = count(len(made.nodes), "node"), count(made.num_members, "member")
+    emit(f"{target}: {made.name}, {nodes}, {members}, model {made.model}\n")
 
 
 def _plan_out(source: Path, target: Path, source_format: str, target_format: str, instance: Path) -> None:
+    from allocator.cli.output import emit
     from allocator.instance import load_instance
     from allocator.plan.files import read_plan
+    from allocator.report.format import count
 
     if source_format != OWN or target_format not in PLAN_WRITERS:
         raise ArgumentError(f"--instance goes with --from {OWN} and --to one of: {', '.join(PLAN_WRITERS)}")
     loaded = load_instance(instance)
-    PLAN_WRITERS[target_format](read_plan(source, loaded, same_instance=True), loaded, target)
+    plan = read_plan(source, loaded, same_instance=True)
+    PLAN_WRITERS[target_format](plan, loaded, target)
+    emit(f"{target}: where {count(loaded.num_members, 'member')} of {loaded.name} run\n")

@@ -39,10 +39,12 @@ def command(folder: Path, output: Path, against: Path | None, markdown: Path | N
 
     report = make_report(folder, against)
     write_whole(output, report.page.encode())
-    write_whole(folder / "summary.md" if markdown is None else markdown, report.markdown.encode())
+    tables = folder / "summary.md" if markdown is None else markdown
+    write_whole(tables, report.markdown.encode())
     (folder / "tables").mkdir(exist_ok=True)
     for name, text in report.tables.items():
         write_whole(folder / "tables" / f"{name}.csv", text.encode())
+    emit(f"{output}: the page; the same tables: {tables}, {folder / 'tables'}\n")
     if report.wrong:
         emit(f"WRONG: {report.wrong} refuted; see the top of {output}\n")
     return NO_PLAN if report.wrong else OK

@@ -29,6 +29,9 @@ from allocator.instance.tables import ROW_TABLES, Table, merge_tables, number_ma
 
 __all__ = ["instance_from_dict", "load_instance"]
 
+PLAN_FORMATS = "allocator/plan/"
+"""Beginning of the formats of plan files, which are often named where an instance should be."""
+
 Progress = Callable[[str], None]
 
 
@@ -79,6 +82,10 @@ def _instance(tree: Any, source: str, base_dir: Path | None, name: str, found: l
         what = "is empty" if tree is None else f"is a {'list' if isinstance(tree, list) else 'single value'}"
         message = f"{what}; it must be a map that begins with format: {FORMAT}"
         raise InputError(source, [Problem("document", None, message)])
+    stated = tree.get("format")
+    if isinstance(stated, str) and stated.startswith(PLAN_FORMATS):
+        message = f"this is a plan; name the instance that it was made for, a file with format: {FORMAT}"
+        raise InputError(source, [Problem("format", stated, message)])
     with collector_paused():
         return _checked(dict(tree), source, base_dir, name, found)
 

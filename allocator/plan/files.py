@@ -63,11 +63,24 @@ def read_plan(path: str | os.PathLike[str], instance: Instance | None = None, *,
         data = Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise InputError(source, [Problem("file", None, _unreadable(error))]) from error
-    plan = plan_from_tree(tree_from_bytes(data, source), source, instance)
+    tree = tree_from_bytes(data, source)
+    try:
+        plan = plan_from_tree(tree, source, instance)
+    except InputError as error:
+        raise _of_another(tree, source, instance, error) from error
     if same_instance and instance is not None and plan.instance_digest not in ("", instance.digest):
         message = f"the plan was made for another instance or version of it; this one is {instance.digest}"
         raise InputError(source, [Problem("instance.digest", plan.instance_digest, message)])
     return plan
+
+
+def _of_another(tree: Any, source: str, instance: Instance | None, error: InputError) -> InputError:
+    """The error with its likeliest cause first: the plan was made for another instance than the one it is read with."""
+    made_for = tree.get("instance") if isinstance(tree, dict) else None
+    if instance is None or not isinstance(made_for, dict) or made_for.get("digest") in (None, "", instance.digest):
+        return error
+    message = f"the plan was made for another instance or version of it, and does not fit this one ({instance.name})"
+    return InputError(source, [Problem("instance.name", made_for.get("name"), message), *error.problems])
 
 
 def _unreadable(error: OSError | ValueError) -> str:

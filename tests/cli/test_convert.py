@@ -47,12 +47,15 @@ def gap(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", ["problem.json", "problem.yaml"])
 def test_in_solve_and_out(name: str, gap: Path, run: Run, tmp_path: Path) -> None:
     instance, plan, answer = tmp_path / name, tmp_path / "plan.json", tmp_path / "answer.txt"
-    assert run("convert", gap, instance, "--from", "gap", "--to", "allocator").returncode == 0
+    done = run("convert", gap, instance, "--from", "gap", "--to", "allocator")
+    assert done.returncode == 0
+    assert done.stdout == f"{instance}: problem, 3 nodes, 4 members, model cost\n"
     solved = run("solve", instance, "-o", plan, "-q")
     assert solved.returncode == 0, solved.stderr
     assert "proven optimal" in solved.stdout
     done = run("convert", plan, answer, "--from", "allocator", "--to", "gap", "--instance", instance)
     assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{answer}: where 4 members of problem run\n"
     agents = [int(line) for line in answer.read_text().split()]
     numbers = [int(token) for token in GAP.split()][2:]
     assert sum(numbers[4 * agent + job] for job, agent in enumerate(agents)) == least_cost()
@@ -60,11 +63,14 @@ def test_in_solve_and_out(name: str, gap: Path, run: Run, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("kind", ["mps", "lp"])
 def test_a_program_goes_out(kind: str, small: Path, gap: Path, run: Run, tmp_path: Path) -> None:
-    for source, source_format in ((small, "allocator"), (gap, "gap")):
+    for source, source_format, what in (
+        (small, "allocator", "small with model traffic"),
+        (gap, "gap", "problem with model cost"),
+    ):
         target = tmp_path / f"{source_format}.{kind}"
         done = run("convert", source, target, "--from", source_format, "--to", kind)
         assert done.returncode == 0, done.stderr
-        assert done.stdout == ""
+        assert done.stdout == f"{target}: {what}\n"
         assert target.stat().st_size > 100
 
 

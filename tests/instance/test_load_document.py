@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from allocator.errors import InputError
 from allocator.instance import Instance, instance_from_dict, json_schema, load_instance
 from allocator.instance.entities import Conflict, Dependency, Gang, Power, Role, Spread
 from tests.instance.documents import base, instance, words_of
@@ -345,3 +346,13 @@ def test_the_schema_for_editors_accepts_what_is_read() -> None:
         assert not validator.is_valid(base(workloads=[{"class": "a", **wrong}]))
     described = schema["$defs"]["WorkloadDocument"]["properties"]
     assert all("description" in described[key] for key in ("class", "count", "requests", "limits", "modes", "cost"))
+
+
+def test_a_plan_in_the_place_of_an_instance_is_called_by_its_name(tmp_path: Path) -> None:
+    """One problem and not one for each key: the nulls of a plan's result are no news."""
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({"format": "allocator/plan/v1", "result": {"p99": None}, "placements": []}))
+    with pytest.raises(InputError) as caught:
+        load_instance(path)
+    assert len(caught.value.problems) == 1
+    assert "format = allocator/plan/v1: this is a plan; name the instance that it was made for" in str(caught.value)

@@ -301,6 +301,23 @@ def test_a_plan_of_another_instance_is_refused_when_asked(tmp_path: Path) -> Non
     assert read_plan(tmp_path / "p.json", INSTANCE, same_instance=True) == PLAN
 
 
+def test_a_plan_that_does_not_fit_says_that_it_is_of_another_instance(tmp_path: Path) -> None:
+    """That is the first problem told, before the names that do not exist; a plan of this very instance has no such."""
+    write_plan(tmp_path / "p.json", PLAN, INSTANCE)
+    resources = {name: each for name, each in RESOURCES.items() if name != "coarse"}
+    other = replace(INSTANCE, name="other", digest="d2", resources=resources)
+    with pytest.raises(InputError) as caught:
+        read_plan(tmp_path / "p.json", other)
+    first, *rest = caught.value.problems
+    assert first.path == "instance.name"
+    assert first.value == "test"
+    assert "another instance or version of it, and does not fit this one (other)" in str(caught.value)
+    assert [problem.path for problem in rest] == ["placements[0].shares.coarse"]
+    with pytest.raises(InputError) as caught:
+        read_plan(tmp_path / "p.json", replace(other, digest="d1"))
+    assert [problem.path for problem in caught.value.problems] == ["placements[0].shares.coarse"]
+
+
 def test_missing_files_and_folders_are_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         read_plan(tmp_path / "ghost.json", INSTANCE)

@@ -72,7 +72,9 @@ class CpsatMethod:
         builder = formulation.symbols.builder
         return Answer(
             status=_status(search.values is not None, search.reason),
-            termination=Termination(search.reason or TerminationReason.OPTIMAL, f"{search.conflicts} conflicts"),
+            termination=Termination(
+                search.reason or TerminationReason.OPTIMAL, f"search conflicts: {search.conflicts}"
+            ),
             assignment=None if search.values is None else formulation.assignment(search.values),
             claims=tuple(search.claims()),
             bounds=tuple(search.bounds),

@@ -145,7 +145,10 @@ def test_what_the_checker_refutes_is_wrong_and_fails_the_command(
 ) -> None:
     record = read_records(folder)[0]
     assert main(["report", str(folder), "-o", str(tmp_path / "good.html")]) == 0
-    assert capsys.readouterr().out == ""
+    said = capsys.readouterr().out
+    assert (
+        said == f"{tmp_path / 'good.html'}: the page; the same tables: {folder / 'summary.md'}, {folder / 'tables'}\n"
+    )
     spoil(folder, record)
     assert main(["report", str(folder), "-o", str(tmp_path / "page.html")]) == 1
     assert "WRONG" in capsys.readouterr().out

@@ -11,7 +11,7 @@ __all__ = ["Clock"]
 
 @dataclass
 class Clock:
-    """Progress of a level, by time or by moves."""
+    """Progress of a part, by time or by moves; ``done`` counts the moves that a walk has tried."""
 
     budget: Budget
     end: float  # seconds of the budget's clock
@@ -23,7 +23,7 @@ class Clock:
         self.begun = self.budget.elapsed()
 
     def progress(self) -> float:
-        """Part of the level that is over."""
+        """How much is over, 0 to 1; 1 once the budget is used up."""
         if self.moves is not None:
             part = self.done / max(1, self.moves)
             return 1.0 if self.budget.exhausted else min(1.0, part)

@@ -14,7 +14,10 @@ Int = npt.NDArray[np.int64]
 
 
 def order_of(problem: Problem) -> Int:
-    """Items in the order of a first placement: who talks most, then who is large, then by value."""
+    """Items in the order of a first placement: of units that talk most, then who has partners, who is large, by value.
+
+    Size is the largest part of a resource that an item takes of all there is, on nodes of the first kind.
+    """
     kinds = int(problem.sizes[at.KINDS])
     rows = problem.first_option[problem.workload] * kinds
     total = np.where(problem.limit < 2**60, problem.limit, 0)[problem.leaf].sum(axis=0)

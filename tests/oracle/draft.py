@@ -52,7 +52,7 @@ def skeleton(rng: random.Random, *, rates: bool) -> Draft:
     if deep:
         draft.upper_level = "site"
         for number in range(tops):
-            site = {"level": "site", "name": f"s{number}", "children": []}
+            site: dict[str, Any] = {"level": "site", "name": f"s{number}", "children": []}
             document["topology"].append(site)
             draft.inner.append(site)
             draft.inner_paths.append(site["name"])

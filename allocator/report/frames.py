@@ -112,7 +112,7 @@ def links_frame(result: Result) -> pd.DataFrame:
 
 
 def classes_frame(result: Result) -> pd.DataFrame:
-    """One row a class: class, count, placed, rate and offered (tasks/s), moved.
+    """One row a class: class, count, placed, rate and offered (tasks/s), moved, p99 and target (s).
 
     Raises
     ------
@@ -122,10 +122,19 @@ def classes_frame(result: Result) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (item.workload, item.count, item.placed, _float(item.rate), _float(item.offered), item.moved)
+        (
+            item.workload,
+            item.count,
+            item.placed,
+            _float(item.rate),
+            _float(item.offered),
+            item.moved,
+            _float(item.p99),
+            _float(item.target),
+        )
         for item in _evaluation(result).classes
     ]
-    return pd.DataFrame(rows, columns=["class", "count", "placed", "rate", "offered", "moved"])
+    return pd.DataFrame(rows, columns=["class", "count", "placed", "rate", "offered", "moved", "p99", "target"])
 
 
 def _float(value: Fraction | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pandas as pd
@@ -82,6 +83,16 @@ def test_utilisation_links_and_classes(result: Result) -> None:
     classes = classes_frame(result).set_index("class")
     assert classes.loc["b", "placed"] == 2
     assert classes.loc["b", "count"] == 3
+    assert classes["p99"].isna().all()
+    assert classes["target"].isna().all()
+
+
+def test_response_times_stand_beside_their_targets(result: Result) -> None:
+    assert result.evaluation is not None
+    first, *rest = result.evaluation.classes
+    timed = replace(first, p99=Fraction(3, 2), target=Fraction(2))
+    classes = classes_frame(replace(result, evaluation=replace(result.evaluation, classes=(timed, *rest))))
+    assert classes.loc[0, ["p99", "target"]].tolist() == [1.5, 2.0]
 
 
 def test_a_result_without_a_plan_has_no_frames() -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from allocator.instance import instance_from_dict
-from allocator.instance.entities import Instance
+from allocator.instance.entities import Conflict, Instance
 from allocator.model.entities import Goal, Level
 from allocator.model.families import GoalId
 from allocator.plan.result import Bottleneck, Headroom, LevelOutcome
@@ -141,3 +141,40 @@ def test_what_is_far_from_its_limit_is_no_bottleneck(instance: Instance) -> None
     far = Bottleneck("rack0/node0", "memory", Fraction(1, 2), None)
     text = summarize(replace(result_of(instance, GoalId.PLACED), bottlenecks=(far,)), instance)
     assert "Nothing is used beyond 80 %." in text
+
+
+def test_values_other_than_1_are_told_beside_the_goal_placed(instance: Instance) -> None:
+    """5 members placed and a value of 8 would read like an error."""
+    note = "placed adds up the values of members"
+    assert note not in summarize(result_of(instance, GoalId.PLACED), instance)
+    classes = [{**workload, "value": 2 if workload["class"] == "web" else 1} for workload in DOCUMENT["workloads"]]
+    valued = instance_from_dict({**DOCUMENT, "workloads": classes})
+    assert note in summarize(result_of(valued, GoalId.PLACED), valued)
+    assert note not in summarize(replace(result_of(valued, GoalId.PLACED), goals=()), valued)
+
+
+def test_goals_stand_beside_their_values_where_things_run_now(instance: Instance) -> None:
+    """Now 4 web on one node and a store on another draw 2 x 100 W + 200 W + 100 W; the plan 650 W on three nodes."""
+    text = summarize(result_of(instance, GoalId.PLACED, GoalId.POWER, GoalId.MOVES), instance)
+    table = text.split("Goals before and after\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split() for line in table] == [
+        ["goal", "running", "now", "this", "plan"],
+        ["placed", "5", "5"],
+        ["power", "500", "W", "650", "W"],
+    ]
+    assert "before and after" not in summarize(result_of(instance, GoalId.PLACED), replace(instance, current=None))
+
+
+def test_goals_of_shares_are_not_compared_where_rates_pay(instance: Instance) -> None:
+    """The plan's shares are larger than the floors, with which the current placement would be judged."""
+    text = summarize(result_of(instance, GoalId.PLACED, GoalId.POWER, GoalId.THROUGHPUT), instance)
+    table = text.split("Goals before and after\n")[1].split("\n\n")[0]
+    assert "placed" in table
+    assert "power" not in table
+    assert "throughput" not in table
+
+
+def test_a_current_placement_that_breaks_rules_is_called_so(instance: Instance) -> None:
+    crowded = replace(instance, conflicts=(Conflict("web", "node", 3),))
+    text = summarize(result_of(crowded, GoalId.PLACED), crowded)
+    assert "What runs now breaks 1 constraint." in text

@@ -19,6 +19,7 @@ from allocator.report.html.shares import mix, shares_table
 from allocator.report.html.table import Cell, Column, Table, from_sheet, plain
 from allocator.report.html.view import Part, Picture, PlanView
 from allocator.report.summary import (
+    before,
     certificate,
     classes,
     end_to_end,
@@ -53,6 +54,7 @@ _AFTER: tuple[Builder, ...] = (
     messages.section,
     watts.section,
     moves.section,
+    before.section,
     placement.section,
     teams.section,
     end_to_end.section,

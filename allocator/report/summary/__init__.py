@@ -11,6 +11,7 @@ from collections.abc import Callable
 from allocator.instance.entities import Instance
 from allocator.plan.result import Result
 from allocator.report.summary import (
+    before,
     certificate,
     classes,
     end_to_end,
@@ -44,6 +45,7 @@ SECTIONS: tuple[Callable[[Result, Instance], Section | None], ...] = (
     messages.section,
     watts.section,
     moves.section,
+    before.section,
     placement.section,
     teams.section,
     end_to_end.section,

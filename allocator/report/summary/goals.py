@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from allocator.instance.entities import Instance
+from allocator.model.families import GoalId
 from allocator.plan.result import LevelOutcome, Result
 from allocator.report.format import goal_value, level_name, level_value, percent
 from allocator.report.summary.section import Column, Section, Sheet
@@ -20,8 +21,11 @@ _COLUMNS = (
 )
 
 
-def section(result: Result, _instance: Instance) -> Section | None:
-    """A row a level; the goals of a weighted level below it. A later bound is over plans that keep the earlier ones."""
+def section(result: Result, instance: Instance) -> Section | None:
+    """A row a level; the goals of a weighted level below it. A later bound is over plans that keep the earlier ones.
+
+    The goal ``placed`` sums values; a note says so where some class has another value than 1.
+    """
     if not any(outcome.value is not None or outcome.bound is not None for outcome in result.levels):
         return None
     by_id = {goal.id: goal for goal in result.goals}
@@ -47,6 +51,8 @@ def section(result: Result, _instance: Instance) -> Section | None:
     notes = []
     if len(result.levels) > 1:
         notes.append("The bound of a later level is over the plans that keep the earlier levels.")
+    if GoalId.PLACED in by_id and any(workload.value != 1 for workload in instance.workloads):
+        notes.append("The goal placed adds up the values of members, which are not all 1 here.")
     return Section("Goals", sheet=Sheet(_COLUMNS, tuple(rows)), notes=tuple(notes))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +19,7 @@ __all__ = [
     "add_debug",
     "duration",
     "input_file",
+    "keep_inputs",
     "multiple",
     "output_file",
     "ratio",
@@ -116,6 +117,20 @@ def output_file(*suffixes: str) -> Callable[[str], Path]:
         return path
 
     return convert
+
+
+def keep_inputs(read: Iterable[Path | None], written: Iterable[Path | None]) -> None:
+    """Refuse to write a file over one that is read, under whatever name; None: not asked for.
+
+    Raises
+    ------
+    click.BadParameter
+        A file is in both.
+    """
+    sources = [path for path in read if path is not None and path.exists()]
+    for target in written:
+        if target is not None and target.exists() and any(target.samefile(path) for path in sources):
+            raise click.BadParameter(f"{str(target)!r} is read, too, and would be lost; name another file to write")
 
 
 def _path(text: str, suffixes: tuple[str, ...]) -> Path:

@@ -17,6 +17,7 @@ from allocator.cli.options import (
     add_debug,
     duration,
     input_file,
+    keep_inputs,
     output_file,
     ratio,
     share,
@@ -71,6 +72,7 @@ def command(
     from allocator.cli.signals import interruptible
     from allocator.solvers.budget import Limits
 
+    keep_inputs((instance, None if model is None else Path(model)), (checkpoint, output, report))
     budget = Limits(time_limit, iterations).start(spent=time.monotonic() - started)
     with interruptible(budget.interrupt):
         from allocator.cli.models import choose_model

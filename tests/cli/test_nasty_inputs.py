@@ -111,3 +111,31 @@ def test_a_bad_plan_gives_2_and_a_message(
         captured = capsys.readouterr()
         assert "nasty" in captured.err
         assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize("option", ["-o", "--checkpoint"])
+def test_a_plan_is_never_written_over_its_instance(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "instance.json"
+    content = json.dumps(
+        {
+            "format": "allocator/v1",
+            "name": "x",
+            "model": "place",
+            "topology": [{"level": "node", "name": "n", "capacity": {"cpu": 4}}],
+            "workloads": [{"class": "a", "requests": {"cpu": 1}}],
+        }
+    )
+    path.write_text(content)
+    assert main(["solve", str(path), "--method", "greedy", option, str(path), "-q"]) == 2
+    assert "would be lost" in capsys.readouterr().err
+    assert path.read_text() == content
+
+
+def test_a_conversion_is_never_written_over_its_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "problem.yaml"
+    path.write_text("1 2\n1 2\n3 4\n5\n")
+    assert main(["convert", str(path), str(path), "--from", "gap", "--to", "allocator"]) == 2
+    assert "would be lost" in capsys.readouterr().err
+    assert path.read_text() == "1 2\n1 2\n3 4\n5\n"

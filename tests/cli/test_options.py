@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allocator.cli.options import duration, input_file, output_file, ratio, share
+from allocator.cli.options import duration, input_file, keep_inputs, output_file, ratio, share
 
 
 @pytest.mark.parametrize(
@@ -96,3 +96,15 @@ def test_an_output_file_needs_a_folder_that_takes_files(tmp_path: Path) -> None:
         kind(str(tmp_path / "folder.json"))
     assert kind(str(tmp_path / "plan.json")) == tmp_path / "plan.json"
     assert not (tmp_path / "plan.json").exists()
+
+
+@pytest.mark.parametrize("name", ["in.json", "./in.json", "link.json", "hard.json"])
+def test_nothing_is_written_over_what_is_read(name: str, tmp_path: Path) -> None:
+    source, other = tmp_path / "in.json", tmp_path / "out.json"
+    source.write_text("{}")
+    other.write_text("{}")
+    (tmp_path / "link.json").symlink_to(source)
+    (tmp_path / "hard.json").hardlink_to(source)
+    keep_inputs((source, None), (None, other, tmp_path / "new.json"))
+    with pytest.raises(click.BadParameter, match="would be lost"):
+        keep_inputs((source, None), (None, other, tmp_path / name))

@@ -18,6 +18,7 @@ from allocator.solvers.base import Answer, Assignment, Support
 from allocator.solvers.budget import Budget
 from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.heuristic.least_floors import with_least_floors
+from allocator.solvers.heuristic.spreading import spreads
 from allocator.solvers.heuristic.state import PlacingState
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
@@ -25,7 +26,6 @@ from allocator.solvers.shares.optimum import optimal_shares
 __all__ = ["GreedyMethod"]
 
 Float = npt.NDArray[np.float64]
-SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.BALANCE, GoalId.OVERLOAD, GoalId.P99})
 UNSUPPORTED = frozenset({Family.SPREAD, Family.DEPENDENCY, Family.MOVE_LIMIT, Family.RESERVE, Family.LINK_LOAD})
 
 
@@ -110,7 +110,7 @@ class _Pass:
         self.budget = budget
         self.state = PlacingState(compiled)
         goals = set(compiled.model.goal_ids)
-        self.loose = bool(goals & SPREADING)
+        self.loose = spreads(goals)
         self.total = np.maximum(1, np.where(compiled.capacity >= 0, compiled.capacity, 0).sum(axis=0)).astype(float)
         self.cost = compiled.cost.astype(float) if compiled.cost is not None and GoalId.COST in goals else None
         self.links: dict[int, list[tuple[int, float]]] = {}

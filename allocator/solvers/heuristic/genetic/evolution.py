@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
-from allocator.model.families import GoalId
 from allocator.solvers.base import Assignment
 from allocator.solvers.budget import Budget
 from allocator.solvers.evaluation.goals import level_values
@@ -25,8 +24,10 @@ from allocator.solvers.heuristic.kernels.items import counts_of, items_of, posit
 from allocator.solvers.heuristic.kernels.problem import tabled
 from allocator.solvers.heuristic.outcome import ahead
 from allocator.solvers.heuristic.search.mixes import mix_of
-from allocator.solvers.heuristic.search.peaks import Threshold
+from allocator.solvers.heuristic.search.order import sizes_of
+from allocator.solvers.heuristic.search.peaks import thresholds_of
 from allocator.solvers.heuristic.search.walker import Walker
+from allocator.solvers.heuristic.spreading import spreads
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
 
@@ -44,7 +45,6 @@ PATIENCE = 150  # children without a better best one, after which none is hoped 
 EXACT_SHARE = 0.1  # of the time, for exact values of new best placements
 END_SHARE = 2.0  # times the seconds of an exact evaluation that the end of a run takes
 NEAR = 1e-9
-SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.BALANCE, GoalId.OVERLOAD, GoalId.P99})
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Evolution:
         self._judged: Individual | None = None
         number = np.diff(self._problem.first_option)[self._problem.workload]
         self._options: Int = number.astype(np.int64)
-        self._tight = not set(self.compiled.model.goal_ids) & SPREADING
+        self._tight = not spreads(self.compiled.model.goal_ids)
 
     def run(self, start: Assignment | None) -> None:
         """Breed until time, children or hope are over."""
@@ -123,17 +123,8 @@ class Evolution:
 
     def _set_threshold(self, walker: Walker) -> None:
         """A peak counts as excess over the mean utilisation, which no placement can have everywhere."""
-        for index, level in enumerate(self.compiled.model.levels):
-            for goal in level.goals:
-                if goal.id is GoalId.PEAK:
-                    columns = [
-                        c
-                        for c in range(len(self.compiled.resources), int(self._problem.sizes[at.COLUMNS]))
-                        if self._problem.soft_level[c] == index + 1
-                    ]
-                    if columns:
-                        threshold = Threshold(self._problem, columns, float(goal.weight))
-                        threshold.set([walker], threshold.peak(walker) / 2)
+        for threshold in thresholds_of(self.compiled, self._problem):
+            threshold.set([walker], threshold.peak(walker) / 2)
 
     def _child(self) -> None:
         """Inherit, perhaps mutate, repair, polish."""
@@ -162,10 +153,7 @@ class Evolution:
     def _order(self, noise: float) -> Int:
         """Items by falling size of their unit or of themselves, units first."""
         problem = self._problem
-        kinds, width = int(problem.sizes[at.KINDS]), int(problem.sizes[at.RESOURCES])
-        total = np.where(problem.limit < 2**60, problem.limit, 0)[problem.leaf].sum(axis=0)
-        part = (problem.need[:, :width] / np.maximum(1, total[:width])).max(axis=1, initial=0.0)
-        size = part[problem.first_option[problem.workload] * kinds]
+        size = sizes_of(problem)
         size = size * np.exp(noise * self._rng.standard_normal(len(size)))
         value = problem.value[problem.workload]
         return np.lexsort((-size, -value, problem.unit < 0)).astype(np.int64)

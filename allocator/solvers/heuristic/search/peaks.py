@@ -5,7 +5,7 @@ Owns the threshold. It moves for all walks at once, since they share the problem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from allocator.solvers.heuristic.kernels import indices as at
 from allocator.solvers.heuristic.kernels.problem import ENDLESS, Problem
 from allocator.solvers.heuristic.search.walker import Walker
 
-__all__ = ["Threshold", "threshold_of"]
+__all__ = ["Threshold", "thresholds_of"]
 
 STEP = 0.002  # relative fall of the threshold
 
@@ -56,8 +56,8 @@ class Threshold:
         return float((np.maximum(0, over) * self.problem.soft_weight[:, self.columns]).sum())
 
 
-def threshold_of(compiled: Compiled, problem: Problem) -> Threshold | None:
-    """The threshold of the first goal ``peak``; None without one."""
+def thresholds_of(compiled: Compiled, problem: Problem) -> Iterator[Threshold]:
+    """The threshold of every goal ``peak`` that looks at a resource."""
     for index, level in enumerate(compiled.model.levels):
         for goal in level.goals:
             if goal.id is GoalId.PEAK:
@@ -66,5 +66,5 @@ def threshold_of(compiled: Compiled, problem: Problem) -> Threshold | None:
                     for c in range(len(compiled.resources), int(problem.sizes[at.COLUMNS]))
                     if problem.soft_level[c] == index + 1
                 ]
-                return Threshold(problem, columns, float(goal.weight)) if columns else None
-    return None
+                if columns:
+                    yield Threshold(problem, columns, float(goal.weight))

@@ -29,8 +29,9 @@ from allocator.solvers.heuristic.search.cooling import NEAR, Cooling
 from allocator.solvers.heuristic.search.dealing import Deal, adapt, deal_of, positions
 from allocator.solvers.heuristic.search.filling import Filling
 from allocator.solvers.heuristic.search.order import order_of
-from allocator.solvers.heuristic.search.peaks import threshold_of
+from allocator.solvers.heuristic.search.peaks import thresholds_of
 from allocator.solvers.heuristic.search.walker import Walker
+from allocator.solvers.heuristic.spreading import spreads
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
 
@@ -49,8 +50,6 @@ CHECK_SHARE = 3.0  # times the seconds of an exact evaluation that the end of a 
 REPORT_SECONDS = 0.5
 DEAL_SHARE = 0.3  # of the time, at most, for the relaxation that deals
 CLOSE = Fraction(1, 1000)  # relative distance from a bound at which response times are left as they are
-
-SPREADING = frozenset({GoalId.THROUGHPUT, GoalId.FAIRNESS, GoalId.PEAK, GoalId.BALANCE, GoalId.OVERLOAD, GoalId.P99})
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class Search:
         self._arranged = 0  # moves of walks over clusters
         filled = self.problem.level_of[at.GOAL_PLACED] >= 0
         self._filling = Filling(self.problem, self.table) if filled else None
-        self._threshold = threshold_of(self.compiled, self.problem)
+        self._threshold = next(thresholds_of(self.compiled, self.problem), None)
         self._cooling = Cooling(self.compiled, self.walkers, self._filling, self._threshold, self._report)
         self._moves = self._number_of_moves()
 
@@ -188,8 +187,9 @@ class Search:
                 return
         workload = self.problem.workload
         number = np.diff(self.problem.first_option)[workload]
-        goals = set(self.compiled.model.goal_ids)
-        walker.construct(order, number.astype(np.int64), LOOKS, tight=not goals & SPREADING, cursor=0)
+        walker.construct(
+            order, number.astype(np.int64), LOOKS, tight=not spreads(self.compiled.model.goal_ids), cursor=0
+        )
 
     def _arrange(self) -> None:
         """Where traffic between single items is the aim: walk over clusters of them first."""

@@ -95,7 +95,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME, "__version__"])
+    return sorted({*globals(), *_HOME, "__version__"})
 
 
 def _version() -> str:

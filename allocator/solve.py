@@ -14,6 +14,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from allocator.errors import ArgumentError, ClaimMismatch
@@ -151,12 +152,16 @@ def _resolve_model(instance: Instance, model: Model | str | None, tolerance: flo
     resolved = load_model(model) if isinstance(model, str) else model
     if tolerance is None:
         return resolved
+    if not isinstance(tolerance, Real):
+        raise ArgumentError(f"tolerance = {tolerance!r}: must be a number, 0.01 for 1 %")
     if not 0 < tolerance < 1:
         raise ArgumentError(f"tolerance = {tolerance}: must lie between 0 and 1")
-    return replace(resolved, linearization=replace(resolved.linearization, tolerance=Fraction(repr(tolerance))))
+    return replace(resolved, linearization=replace(resolved.linearization, tolerance=Fraction(str(tolerance))))
 
 
 def _check_arguments(gap: float, threads: int | None) -> None:
+    if not isinstance(gap, Real):
+        raise ArgumentError(f"gap = {gap!r}: must be a number, 0.01 for 1 %")
     if not 0 <= gap < 1:
         raise ArgumentError(f"gap = {gap}: must be at least 0 and less than 1")
     if threads is not None and threads < 1:

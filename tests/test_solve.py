@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from allocator import result_document, solve
@@ -47,7 +48,11 @@ def solved(instance: Instance, *goals: str, **arguments: Any) -> Result:
         ({"threads": 0}, "threads = 0: must be at least 1"),
         ({"time_limit": 0}, "time limit = 0: must be more than 0 seconds"),
         ({"time_limit": math.nan}, "time limit = nan"),
-        ({"iterations": -1}, "iterations = -1: must be at least 0"),
+        ({"time_limit": "5s"}, "time limit = '5s': must be a number of seconds"),
+        ({"iterations": -1}, "iterations = -1: must be a whole number of at least 0"),
+        ({"iterations": 1.5}, r"iterations = 1\.5: must be a whole number"),
+        ({"gap": "1 %"}, "gap = '1 %': must be a number"),
+        ({"tolerance": "1 %"}, "tolerance = '1 %': must be a number"),
         ({"tolerance": 0}, "tolerance = 0: must lie between 0 and 1"),
         ({"tolerance": 1.5}, r"tolerance = 1\.5"),
         ({"method": "tabu"}, "method = tabu: unknown; the methods are auto"),
@@ -58,6 +63,13 @@ def test_a_wrong_argument_is_refused_with_its_value_and_what_would_be_right(
 ) -> None:
     with pytest.raises(ArgumentError, match=message):
         solve(two_nodes(), model("cost"), **arguments)
+
+
+@pytest.mark.parametrize("tolerance", [0.05, F(1, 20), np.float64(0.05), np.float32(0.05)])
+def test_a_ratio_may_be_any_number(tolerance: Any) -> None:
+    """Exact or of numpy: the decimal that it prints as counts."""
+    result = solved(two_nodes(), "cost", tolerance=tolerance, gap=tolerance, time_limit=np.int64(60))
+    assert result.levels[0].value == 4
 
 
 def test_a_model_comes_from_the_call_or_the_instance_and_there_must_be_one() -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 
 from allocator.errors import ArgumentError, BudgetExhausted
 
@@ -20,10 +21,12 @@ class Limits:
     iterations: int | None = None
 
     def __post_init__(self) -> None:
+        if self.seconds is not None and not isinstance(self.seconds, Real):
+            raise ArgumentError(f"time limit = {self.seconds!r}: must be a number of seconds, or None for no limit")
         if self.seconds is not None and not self.seconds > 0:
             raise ArgumentError(f"time limit = {self.seconds}: must be more than 0 seconds")
-        if self.iterations is not None and self.iterations < 0:
-            raise ArgumentError(f"iterations = {self.iterations}: must be at least 0")
+        if self.iterations is not None and (not isinstance(self.iterations, Integral) or self.iterations < 0):
+            raise ArgumentError(f"iterations = {self.iterations!r}: must be a whole number of at least 0, or None")
 
     def start(self, clock: Callable[[], float] = time.monotonic, spent: float = 0.0) -> Budget:
         """Start the clock, ``spent`` seconds already gone (reading the file, importing)."""

@@ -15,7 +15,7 @@ __all__ = ["section", "verdict"]
 _WHY = {
     TerminationReason.OPTIMAL: "the optimum was proven",
     TerminationReason.GAP: "the requested gap was reached",
-    TerminationReason.CONVERGED: "the method found nothing better",
+    TerminationReason.CONVERGED: "the search of the method was over",
     TerminationReason.TIME_LIMIT: "the time limit was reached",
     TerminationReason.ITERATION_LIMIT: "the iteration limit was reached",
     TerminationReason.INTERRUPTED: "it was interrupted",

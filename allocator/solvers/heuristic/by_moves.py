@@ -9,9 +9,11 @@ from allocator.compiled.entities import Compiled
 from allocator.model.families import Family, GoalId
 from allocator.plan.result import Status, Termination, TerminationReason
 from allocator.solvers.base import Answer, Assignment, Support
+from allocator.solvers.evaluation.goals import level_values
 from allocator.solvers.heuristic.kernels.build import refuse_rules
+from allocator.solvers.heuristic.outcome import checked
 
-__all__ = ["ByMoves", "without_bound"]
+__all__ = ["ByMoves", "nothing_to_move", "without_bound"]
 
 
 class ByMoves:
@@ -26,6 +28,17 @@ class ByMoves:
     def refuse(self, compiled: Compiled) -> None:
         """Any size is welcome; some rare rules are not."""
         refuse_rules(compiled)
+
+
+def nothing_to_move(compiled: Compiled) -> Answer | None:
+    """The answer without any node or member: nobody stands, if that will do. None where there is something to move."""
+    if compiled.num_nodes and compiled.instance.num_members:
+        return None
+    nobody = Assignment({})
+    found = nobody if checked(compiled, nobody) else None
+    return without_bound(
+        compiled, found, level_values(compiled, nobody), TerminationReason.CONVERGED, "nothing to move"
+    )
 
 
 def without_bound(

@@ -6,7 +6,7 @@ from allocator.compiled.entities import Compiled
 from allocator.plan.result import TerminationReason
 from allocator.solvers.base import Answer, Assignment
 from allocator.solvers.budget import Budget
-from allocator.solvers.heuristic.by_moves import ByMoves, without_bound
+from allocator.solvers.heuristic.by_moves import ByMoves, nothing_to_move, without_bound
 from allocator.solvers.heuristic.search.run import Search
 from allocator.solvers.recorder import Recorder
 
@@ -30,6 +30,9 @@ class LocalSearchMethod(ByMoves):
         gap: float,  # noqa: ARG002 - no bound, hence no gap
     ) -> Answer:
         """Search until the time or the moves are used up, or nothing can get better."""
+        trivial = nothing_to_move(compiled)
+        if trivial is not None:
+            return trivial
         search = Search(compiled, budget, recorder, seed, threads)
         found = search.run(start)
         reason = TerminationReason.CONVERGED

@@ -7,7 +7,7 @@ from allocator.plan.result import TerminationReason
 from allocator.solvers.base import Answer, Assignment
 from allocator.solvers.budget import Budget
 from allocator.solvers.evaluation.goals import level_values
-from allocator.solvers.heuristic.by_moves import ByMoves, without_bound
+from allocator.solvers.heuristic.by_moves import ByMoves, nothing_to_move, without_bound
 from allocator.solvers.heuristic.genetic.evolution import Evolution
 from allocator.solvers.heuristic.outcome import checked
 from allocator.solvers.recorder import Recorder
@@ -32,6 +32,9 @@ class GeneticMethod(ByMoves):
         gap: float,  # noqa: ARG002 - no bound, hence no gap
     ) -> Answer:
         """Breed until time is up, or nothing better comes. An iteration is one child."""
+        trivial = nothing_to_move(compiled)
+        if trivial is not None:
+            return trivial
         evolution = Evolution(compiled, budget, recorder, seed)
         evolution.run(start)
         reason = TerminationReason.CONVERGED

@@ -153,6 +153,18 @@ def test_values_other_than_1_are_told_beside_the_goal_placed(instance: Instance)
     assert note not in summarize(replace(result_of(valued, GoalId.PLACED), goals=()), valued)
 
 
+def test_weights_other_than_1_are_told_beside_the_goal_throughput(instance: Instance) -> None:
+    """The goal is then not the sum of the column tasks/s; a weight of a class without work changes nothing."""
+    note = "The goal throughput weighs the classes"
+    for weights, told in (((1, 1), False), ((2, 1), True), ((1, 2), False)):
+        classes = [
+            {**workload, "weight": weight} for workload, weight in zip(DOCUMENT["workloads"], weights, strict=True)
+        ]
+        weighted = instance_from_dict({**DOCUMENT, "workloads": classes})
+        assert (note in summarize(result_of(weighted, GoalId.PLACED, GoalId.THROUGHPUT), weighted)) == told
+    assert note not in summarize(result_of(weighted, GoalId.PLACED), weighted)
+
+
 def test_goals_stand_beside_their_values_where_things_run_now(instance: Instance) -> None:
     """Now 4 web on one node and a store on another draw 2 x 100 W + 200 W + 100 W; the plan 650 W on three nodes."""
     text = summarize(result_of(instance, GoalId.PLACED, GoalId.POWER, GoalId.MOVES), instance)

@@ -24,7 +24,7 @@ _COLUMNS = (
 def section(result: Result, instance: Instance) -> Section | None:
     """A row a level; the goals of a weighted level below it. A later bound is over plans that keep the earlier ones.
 
-    The goal ``placed`` sums values; a note says so where some class has another value than 1.
+    The goals ``placed`` and ``throughput`` weigh classes by value and weight; a note says so where these are not all 1.
     """
     if not any(outcome.value is not None or outcome.bound is not None for outcome in result.levels):
         return None
@@ -53,6 +53,8 @@ def section(result: Result, instance: Instance) -> Section | None:
         notes.append("The bound of a later level is over the plans that keep the earlier levels.")
     if GoalId.PLACED in by_id and any(workload.value != 1 for workload in instance.workloads):
         notes.append("The goal placed adds up the values of members, which are not all 1 here.")
+    if GoalId.THROUGHPUT in by_id and any(workload.rate and workload.weight != 1 for workload in instance.workloads):
+        notes.append("The goal throughput weighs the classes, whose weights are not all 1 here.")
     return Section("Goals", sheet=Sheet(_COLUMNS, tuple(rows)), notes=tuple(notes))
 
 

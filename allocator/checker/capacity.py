@@ -11,7 +11,6 @@ from allocator.checker.overfull import entering, overfull_capacities, pooled
 from allocator.checker.situation import Situation
 from allocator.model.families import Family
 from allocator.plan.evaluation import Violation
-from allocator.plan.numbers import shown
 
 __all__ = ["capacity"]
 
@@ -31,8 +30,9 @@ def capacity(situation: Situation) -> Iterator[Violation]:
             if used + held > limit:
                 # capacity that suffices for the plan but not for the change towards it is the family transient
                 family = Family.CAPACITY if used > limit or not held else Family.TRANSIENT
-                also = f", {shown(held)} of it still held by members that leave" if held else ""
-                message = f"{resource}: {shown(used + held)} used{also}, the limit is {shown(limit)}"
+                also = f", {situation.told(resource, held)} of it still held by members that leave" if held else ""
+                total, most = situation.told(resource, used + held), situation.told(resource, limit)
+                message = f"{resource}: {total} used{also}, the limit is {most}"
                 yield Violation(family, domain.path, message, used + held - limit)
     for index, count in entering(situation, {index for index, _ in overfull}):
         message = f"{count} members enter, though the current placement exceeds its capacity already"
@@ -54,5 +54,5 @@ def _nowhere_stated(situation: Situation) -> Iterator[Violation]:
                 stated = stated or any(resource in domain.pool for domain in domains)
             if amount > 0 and not stated:
                 excess = situation.base(resource, amount)
-                message = f"{resource}: {shown(excess)} used, the node has none of it"
+                message = f"{resource}: {situation.told(resource, excess)} used, the node has none of it"
                 yield Violation(Family.CAPACITY, node.path, message, excess)

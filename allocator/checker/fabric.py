@@ -11,11 +11,12 @@ from allocator.checker.link_delay import Spare, delay_of, spare_of
 from allocator.checker.situation import Situation
 from allocator.model.families import Family
 from allocator.plan.evaluation import LinkUse, Violation
-from allocator.plan.numbers import shown
+from allocator.plan.numbers import measured
 
 __all__ = ["fabric", "link_uses"]
 
 ZERO = Fraction(0)
+BITS = "bit/s"
 
 
 def fabric(situation: Situation) -> Iterator[Violation]:
@@ -24,7 +25,9 @@ def fabric(situation: Situation) -> Iterator[Violation]:
     for domain in situation.instance.domains:
         inside = traffic.inside.get(domain.index, ZERO)
         if domain.internal is not None and inside > domain.internal:
-            message = f"internal bandwidth: {shown(inside)} bit/s granted, it carries {shown(domain.internal)}"
+            message = (
+                f"internal bandwidth: {measured(inside, BITS)} granted, it carries {measured(domain.internal, BITS)}"
+            )
             yield Violation(Family.FABRIC, domain.path, message, inside - domain.internal)
         if domain.uplink is None or domain.uplink.bandwidth is None:
             continue
@@ -32,7 +35,7 @@ def fabric(situation: Situation) -> Iterator[Violation]:
             bandwidth, curve = domain.uplink.bandwidth, domain.uplink.goodput
             if not carries(curve, bandwidth, offered, granted):
                 carried = goodput(curve, bandwidth, offered)
-                message = f"uplink {direction}: {shown(granted)} bit/s granted, it carries {shown(carried)}"
+                message = f"uplink {direction}: {measured(granted, BITS)} granted, it carries {measured(carried, BITS)}"
                 yield Violation(Family.FABRIC, domain.path, message, granted - carried)
 
 

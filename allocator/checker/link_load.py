@@ -12,11 +12,12 @@ from allocator.checker.response import is_served
 from allocator.checker.situation import Situation
 from allocator.model.families import Family, GoalId
 from allocator.plan.evaluation import Violation
-from allocator.plan.numbers import shown
+from allocator.plan.numbers import measured
 
 __all__ = ["link_load", "uncounted_messages"]
 
 ZERO = Fraction(0)
+BITS = "bit/s"
 
 
 def link_load(situation: Situation) -> Iterator[Violation]:
@@ -32,7 +33,9 @@ def link_load(situation: Situation) -> Iterator[Violation]:
         for direction, loads in (("up", traffic.offered_up), ("down", traffic.offered_down)):
             offered = loads.get(domain.index, ZERO)
             if offered > most:
-                message = f"uplink {direction}: {shown(offered)} bit/s offered, at most {shown(most)} may be"
+                message = (
+                    f"uplink {direction}: {measured(offered, BITS)} offered, at most {measured(most, BITS)} may be"
+                )
                 yield Violation(Family.LINK_LOAD, domain.path, message, offered - most)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from allocator.checker.situation import Situation
 from allocator.model.families import Family
 from allocator.plan.evaluation import Violation
-from allocator.plan.numbers import shown
 
 __all__ = ["move_limit"]
 
@@ -25,5 +24,7 @@ def move_limit(situation: Situation) -> Iterator[Violation]:
         amount = sum(move.floors.get(MEMORY, 0) for move in moved)
         if amount > costs.limit_bytes:
             size, limit = situation.base(MEMORY, amount), situation.base(MEMORY, costs.limit_bytes)
-            message = f"members with {shown(size)} bytes of memory move: at most {shown(limit)}"
+            message = (
+                f"members with {situation.told(MEMORY, size)} of memory move: at most {situation.told(MEMORY, limit)}"
+            )
             yield Violation(Family.MOVE_LIMIT, "moves", message, size - limit)

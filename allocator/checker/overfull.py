@@ -12,7 +12,6 @@ from allocator.checker.situation import Situation
 from allocator.checker.standing import NOWHERE
 from allocator.checker.usage import drawn
 from allocator.model.families import Family
-from allocator.plan.numbers import shown
 
 __all__ = ["entering", "overfull_capacities", "overfull_pools", "overfull_warnings", "pooled"]
 
@@ -57,10 +56,10 @@ def overfull_warnings(situation: Situation) -> Iterator[str]:
             size = situation.instance.domains[index].pool[resource]
             starts.append((index, resource, situation.base(resource, taken), size, "pool"))
     for index, resource, used, stated, what in starts:
+        now, limit = situation.told(resource, used), situation.told_amount(resource, stated)
         yield (
-            f"{situation.instance.domains[index].path or 'the root'}: the current placement uses {shown(used)} of "
-            f"{resource}, its {what} is {shown(situation.base(resource, stated))}: no member may enter, and the use "
-            "may not grow"
+            f"{situation.instance.domains[index].path or 'the root'}: the current placement uses {now} of {resource}, "
+            f"its {what} is {limit}: no member may enter, and the use may not grow"
         )
 
 

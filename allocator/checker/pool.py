@@ -12,7 +12,6 @@ from allocator.checker.situation import Situation
 from allocator.checker.usage import drawn
 from allocator.model.families import Family
 from allocator.plan.evaluation import Violation
-from allocator.plan.numbers import shown
 
 __all__ = ["pool"]
 
@@ -28,8 +27,8 @@ def pool(situation: Situation) -> Iterator[Violation]:
             if taken > limit:
                 excess = situation.base(resource, taken - limit)
                 message = (
-                    f"{resource}: {shown(situation.base(resource, taken))} drawn from the pool, "
-                    f"the limit is {shown(situation.base(resource, limit))}"
+                    f"{resource}: {situation.told_amount(resource, taken)} drawn from the pool, "
+                    f"the limit is {situation.told_amount(resource, limit)}"
                 )
                 yield Violation(Family.POOL, domain.path, message, excess)
     for domain_index, count in entering(situation, {index for index, _ in overfull}):

@@ -8,7 +8,6 @@ from allocator.checker.situation import Situation
 from allocator.instance.entities import Domain, Instance, Reserve
 from allocator.model.families import Family
 from allocator.plan.evaluation import Violation
-from allocator.plan.numbers import shown
 
 __all__ = ["reserve"]
 
@@ -27,8 +26,8 @@ def reserve(situation: Situation) -> Iterator[Violation]:
                     if outside < held:
                         missing = situation.base(resource, held - outside)
                         message = (
-                            f"{resource} on {kind}: {shown(situation.base(resource, held))} stand here, "
-                            f"{shown(situation.base(resource, outside))} are free elsewhere"
+                            f"{resource} on {kind}: {situation.told_amount(resource, held)} stand here, "
+                            f"{situation.told_amount(resource, outside)} are free elsewhere"
                         )
                         yield Violation(Family.RESERVE, domain.path, message, missing)
 

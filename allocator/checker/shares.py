@@ -9,7 +9,6 @@ from allocator.checker.standing import Batch
 from allocator.instance.entities import WorkloadClass
 from allocator.model.families import Family
 from allocator.plan.evaluation import Violation
-from allocator.plan.numbers import shown
 
 __all__ = ["shares"]
 
@@ -93,7 +92,7 @@ def _violation(situation: Situation, batch: Batch, resource: str, *, share: int,
     instance = situation.instance
     text = (
         f"{batch.count} members on {instance.nodes[batch.node].path}: {resource} share "
-        f"{shown(situation.base(resource, share))} is {message} {shown(situation.base(resource, limit))}"
+        f"{situation.told_amount(resource, share)} is {message} {situation.told_amount(resource, limit)}"
     )
     name = instance.workloads[batch.workload].name
     return Violation(Family.SHARES, name, text, situation.base(resource, abs(share - limit)))

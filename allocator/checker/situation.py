@@ -20,7 +20,7 @@ from allocator.checker.usage import PerDomain, Usage, chains, left_behind, usage
 from allocator.instance.entities import Instance, MoveCosts
 from allocator.model.entities import Model
 from allocator.model.families import Family
-from allocator.plan.numbers import base_units
+from allocator.plan.numbers import base_units, measured
 
 __all__ = ["Move", "Situation"]
 
@@ -53,6 +53,14 @@ class Situation:
     def base(self, resource: str, amount: int | Fraction) -> Fraction:
         """Amount of a resource in base units."""
         return base_units(amount, self.instance.resources[resource].exponent)
+
+    def told(self, resource: str, value: Fraction) -> str:
+        """Base units of a resource with their unit, for a sentence."""
+        return measured(value, self.instance.resources[resource].unit)
+
+    def told_amount(self, resource: str, amount: int) -> str:
+        """Amount of a resource with its unit, for a sentence."""
+        return self.told(resource, self.base(resource, amount))
 
     @cached_property
     def chains(self) -> Chains:

@@ -36,9 +36,10 @@ def _missed(situation: Situation, response: Response) -> Violation:
         return Violation(Family.SLO, workload.name, message, response.delay - target)
     needed = max(server.least, server.per_task * (workload.rate + LN_100 / (target - response.delay)))
     usable = server.usable(response.share)
+    has, wants = situation.told(server.resource, usable), situation.told(server.resource, needed)
     message = (
-        f"{where}: usable {server.resource} {shown(usable)}, "
-        f"a P99 of {shown(target)} s needs {shown(needed)} at a path delay of {shown(response.delay)} s"
+        f"{where}: usable {server.resource} {has}, "
+        f"a P99 of {shown(target)} s needs {wants} at a path delay of {shown(response.delay)} s"
     )
     return Violation(Family.SLO, workload.name, message, needed - usable)
 
@@ -53,8 +54,8 @@ def stable(situation: Situation) -> Iterator[Violation]:
                 break  # those that follow have larger shares
             usable = server.usable(response.share)
             message = (
-                f"{_where(situation, response)}: usable {server.resource} {shown(usable)}, "
-                f"a finite P99 needs {shown(server.least)}"
+                f"{_where(situation, response)}: usable {server.resource} {situation.told(server.resource, usable)}, "
+                f"a finite P99 needs {situation.told(server.resource, server.least)}"
             )
             yield Violation(Family.SLO, server.workload.name, message, server.least - usable)
 

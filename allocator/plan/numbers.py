@@ -5,10 +5,17 @@ from __future__ import annotations
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["base_units", "decimal_text", "floor_decimal", "plain_number", "shown"]
+__all__ = ["base_units", "decimal_text", "floor_decimal", "measured", "plain_number", "shown"]
 
 MAX_EXACT_DIGITS = 60
 """Longest decimal fraction that is written exactly; longer ones count as not decimal."""
+
+
+_BINARY = tuple((2 ** (10 * power), f"{letter}i") for power, letter in reversed(tuple(enumerate("KMGTPE", start=1))))
+_DECIMAL = tuple((10 ** (3 * power), letter) for power, letter in reversed(tuple(enumerate("kMGTPE", start=1))))
+_PREFIXES = {"B": (*_BINARY, *_DECIMAL), "bit/s": _DECIMAL, "W": _DECIMAL}
+_SHORT = 1000
+"""So many times a number of prefixed units is whole: at most three decimals."""
 
 
 def base_units(amount: int | Fraction, exponent: int) -> Fraction:
@@ -52,6 +59,27 @@ def shown(value: Fraction | int) -> str:
         return exact
     context = Context(prec=12, rounding=ROUND_FLOOR)
     return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
+
+
+def measured(value: Fraction | int, unit: str) -> str:
+    """The value with its unit for a sentence, as exact as ``shown``; prefixed where that is shorter and still exact.
+
+    Parameters
+    ----------
+    value : base units.
+    unit : "core", "B", "bit/s", "W", "s", or any other word; empty for a plain number.
+    """
+    value = Fraction(value)
+    if unit == "core":
+        return f"{shown(value)} {'core' if value == 1 else 'cores'}"
+    ways = [(shown(value), unit)]
+    ways += [
+        (shown(value / factor), prefix + unit)
+        for factor, prefix in _PREFIXES.get(unit, ())
+        if abs(value) >= factor and (value * _SHORT / factor).denominator == 1
+    ]
+    number, named = min(ways, key=lambda way: len(way[0]))
+    return f"{number} {named}".rstrip()
 
 
 def plain_number(value: Fraction | int | None) -> int | float | None:

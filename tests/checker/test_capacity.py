@@ -34,7 +34,7 @@ def test_the_excess_is_stated_in_base_units() -> None:
     (violation,) = check(instance, model("placed"), plan(instance, {"a": ["n", "n"]})).violations
     assert violation.amount == Fraction(1, 1000)
     assert violation.where == "n"
-    assert violation.message == "cpu: 1 used, the limit is 0.999"
+    assert violation.message == "cpu: 1 core used, the limit is 0.999 cores"
 
 
 def test_a_resource_nobody_states_is_not_there() -> None:
@@ -137,7 +137,7 @@ def test_an_overfull_start_may_stay_or_shrink_but_nobody_enters(where: list[str]
     evaluation = check(instance, model("placed"), plan(instance, {"a": where}))
     assert evaluation.feasible == fine
     assert len(evaluation.warnings) == 1
-    assert "full: the current placement uses 1.5 of cpu, its capacity is 1" in evaluation.warnings[0]
+    assert "full: the current placement uses 1.5 cores of cpu, its capacity is 1 core:" in evaluation.warnings[0]
 
 
 def test_a_move_below_an_overfull_domain_is_no_entry() -> None:

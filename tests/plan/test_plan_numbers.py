@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allocator.plan.numbers import base_units, decimal_text, floor_decimal, plain_number, shown
+from allocator.plan.numbers import base_units, decimal_text, floor_decimal, measured, plain_number, shown
 
 F = Fraction
 
@@ -59,3 +59,28 @@ def test_shown_never_hides_a_small_excess_of_exact_decimals() -> None:
     assert shown(F(10**12) + F(1, 1000)) == "1000000000000.001"
     assert shown(F(1, 3)) == "0.333333333333"
     assert shown(F(2, 3)) == "0.666666666666"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "told"),
+    [
+        (160 * 2**30, "B", "160 GiB"),
+        (64 * 10**9, "B", "64 GB"),
+        (Fraction(3, 2) * 2**40, "B", "1.5 TiB"),
+        (2**30 + 1, "B", "1073741825 B"),
+        (10**9 + 1, "B", "1000000001 B"),
+        (999, "B", "999 B"),
+        (12 * 10**9, "bit/s", "12 Gbit/s"),
+        (Fraction(10**10, 3), "bit/s", "3333333333.33 bit/s"),
+        (-(2**20), "B", "-1 MiB"),
+        (0, "B", "0 B"),
+        (1500, "W", "1.5 kW"),
+        (1, "core", "1 core"),
+        (Fraction(1, 1000), "core", "0.001 cores"),
+        (Fraction(1, 2), "", "0.5"),
+        (3, "slots", "3 slots"),
+    ],
+)
+def test_an_amount_in_a_sentence_has_its_unit_and_is_not_rounded(value: Fraction | int, unit: str, told: str) -> None:
+    """A prefix is used only where the number stays exact with three decimals: who judges plans must not blur."""
+    assert measured(value, unit) == told

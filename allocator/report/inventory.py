@@ -89,17 +89,17 @@ def _resources(instance: Instance) -> Section | None:
     if not totals:
         return None
     shown, more = cut(list(totals.items()), 12)
-    rows = tuple(
-        (
-            name,
-            amount(requested, instance.resources[name].unit),
-            amount(capacity, instance.resources[name].unit),
-            percent(requested / capacity) if capacity else "-",
-        )
-        for name, (capacity, requested) in shown
-    )
+    rows = tuple(_resource_row(instance, name, *numbers) for name, numbers in shown)
     columns = (Column("resource"), Column("requested", right=True), Column("of", right=True), Column("", right=True))
     return Section("Resources", sheet=Sheet(columns, rows, more))
+
+
+def _resource_row(instance: Instance, name: str, capacity: Fraction, requested: Fraction) -> tuple[str, str, str, str]:
+    unit = instance.resources[name].unit
+    if name == "power" and not requested and any(node.power is not None for node in instance.nodes):
+        return name, "follows use", amount(capacity, unit), "-"
+    part = percent(requested / capacity) if capacity else "-"
+    return name, amount(requested, unit), amount(capacity, unit), part
 
 
 def _workloads(instance: Instance) -> Section | None:

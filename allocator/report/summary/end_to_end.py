@@ -24,7 +24,7 @@ def section(result: Result, instance: Instance) -> Section | None:
     rows = tuple((name, f"{ends.stages:,}", _time(ends.in_a_row), _time(ends.branches)) for name, ends in shown)
     columns = (
         Column("team"),
-        Column("members", right=True),
+        Column("members with P99", right=True),
         Column("one after the other", right=True),
         Column("all at once", right=True),
     )

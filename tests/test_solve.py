@@ -119,7 +119,7 @@ def test_a_feasible_warm_start_is_never_lost_and_an_infeasible_one_is_named_and_
     bad = plan(instance, {"a": ["n", "n", "n"]})
     left = solved(instance, "cost", method="milp", warm_start=bad, listeners=[heard.append])
     assert left.status is Status.OPTIMAL
-    assert any(event.text.startswith("warm start not used: cpu: 0.003 used") for event in heard)
+    assert any(event.text.startswith("warm start not used: cpu: 0.003 cores used") for event in heard)
 
 
 class Liar(GreedyMethod):

@@ -81,9 +81,11 @@ class AutoMethod:
             if answer is not None:
                 return _with_totals(compiled, answer, budget)
         first = start
-        if stage is None and size >= SEARCH_FROM and (_compiled() or budget.remaining() > COLD_SECONDS):
-            least = SEARCH_SECONDS / max(SEARCH_SECONDS, budget.remaining())
-            answer = run.search(start, budget.portion(max(SEARCH_SHARE, min(MOST_SEARCH_SHARE, least))))
+        large = size >= SEARCH_FROM
+        talkative = size + len(compiled.pairs) * compiled.num_domains >= SEARCH_FROM  # a cut or not, pair by domain
+        if stage is None and (large or talkative) and (_compiled() or budget.remaining() > COLD_SECONDS):
+            least = min(MOST_SEARCH_SHARE, SEARCH_SECONDS / max(SEARCH_SECONDS, budget.remaining()))
+            answer = run.search(start, budget.portion(max(SEARCH_SHARE, least) if large else least))
             first = answer.assignment if answer is not None else start
         first = first or first_plan(compiled, budget, recorder, seed) or as_it_runs(compiled)
         known = StageAnswer(first, None, optimal=False)

@@ -12,7 +12,7 @@ from allocator.compiled.compile import compile_instance
 from allocator.compiled.restore import assignment_of
 from allocator.errors import MethodRefused, ModelTooLarge
 from allocator.instance import instance_from_dict
-from allocator.instance.entities import Conflict, Dependency, Instance, Spread
+from allocator.instance.entities import Conflict, Dependency, Flow, Instance, Spread
 from allocator.model.entities import Model
 from allocator.plan.result import Result, Status, TerminationReason
 from allocator.solvers import auto
@@ -134,6 +134,22 @@ def test_a_search_gives_the_plan_where_no_exact_model_takes_the_numbers(monkeypa
     result, _ = run(instance, goals)
     assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
     assert result.levels[0].value == 4  # beside a b one a fits, beside both b one more does not
+
+
+def test_talk_of_pairs_makes_an_instance_large_enough_for_a_search_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ring of 6 on 2 nodes: 12 placements, and 6 pairs that each of 3 domains may cut; without the ring 2 counts."""
+    ring = Flow("a", "a", "pairs", pairs=tuple((i, (i + 1) % 6, F(1)) for i in range(6)))
+    nodes = [node(f"n{i}", capacity={"cpu": 3}) for i in range(2)]
+    talking = build(*nodes, workloads=[workload("a", 6, {"cpu": 1})], flows=(ring,))
+    quiet = build(*nodes, workloads=[workload("a", 6, {"cpu": 1})])
+    solve(talking, model("traffic"), method="local-search", iterations=10)  # compiled from here on
+    monkeypatch.setattr(auto, "SEARCH_SECONDS", 0.5)
+    for limit, instance, searched in ((30, talking, True), (30, quiet, False), (31, talking, False)):
+        monkeypatch.setattr(auto, "SEARCH_FROM", limit)
+        result, phases = run(instance, model("traffic"))
+        assert result.status is Status.OPTIMAL
+        assert result.levels[0].value == (4 if instance is talking else 0)
+        assert ("searching" in phases[: phases.index("building the exact model")]) == searched
 
 
 def test_a_small_instance_ends_with_the_exact_model_and_its_proof() -> None:

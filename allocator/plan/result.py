@@ -12,6 +12,7 @@ from allocator.model.entities import Level
 from allocator.model.families import GoalId, Sense
 from allocator.plan.entities import Plan
 from allocator.plan.evaluation import Evaluation
+from allocator.plan.numbers import shown
 
 __all__ = [
     "Bottleneck",
@@ -135,9 +136,12 @@ class Headroom:
     resource: str | None  # what runs out first
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
-    """Everything that is known when a solve ends. ``plan`` and ``evaluation`` are None together."""
+    """Everything that is known when a solve ends. ``plan`` and ``evaluation`` are None together.
+
+    ``repr`` gives a line: a plan of many members would fill a screen or a log.
+    """
 
     status: Status
     termination: Termination
@@ -164,3 +168,15 @@ class Result:
             raise ValueError("plan and evaluation stand together or not at all")
         if self.status in (Status.OPTIMAL, Status.FEASIBLE) and self.plan is None:
             raise ValueError(f"status {self.status} needs a plan")
+
+    def __repr__(self) -> str:
+        levels = ", ".join(f"{_told(outcome.value)} of {_told(outcome.bound)}" for outcome in self.levels)
+        placed = "no plan" if self.plan is None else f"{sum(group.count for group in self.plan.placements)} placed"
+        return (
+            f"<Result {self.status.value} ({self.termination.reason.value}), {self.method}, model {self.model}, "
+            f"{placed}, levels value of bound: {levels or 'none'}>"
+        )
+
+
+def _told(value: Fraction | None) -> str:
+    return "?" if value is None else shown(value)

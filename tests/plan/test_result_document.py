@@ -97,6 +97,18 @@ def test_keys_stand_in_the_stated_order_and_missing_is_null() -> None:
     assert result_document(result, instance, "p.json")["plan"] == "p.json"
 
 
+def test_a_result_prints_as_a_line() -> None:
+    """However large plan and instance are, and whatever is known."""
+    _, result = solved()
+    assert repr(result) == (
+        "<Result feasible (time_limit), greedy, model test, 2 placed, levels value of bound: 2 of 3, 40 of ?>"
+    )
+    nothing = Result(
+        Status.UNKNOWN, Termination(TerminationReason.TIME_LIMIT), (), (), None, None, "milp", "m", 0, 1, {}
+    )
+    assert repr(nothing) == "<Result unknown (time_limit), milp, model m, no plan, levels value of bound: none>"
+
+
 def test_utilisation_and_classes_by_hand() -> None:
     """Node x 0.5 of 3 cores, y 0.5 of 1: mean 1/4, highest 1/2 at y; the team's 10 each way on 40 and 80."""
     instance, result = solved()

@@ -25,10 +25,20 @@ NOWHERE: dict[str, tuple[list[Any], list[Any]]] = {
     "a rack without nodes": ([{"level": "rack", "name": "r", "children": []}], [CLASS]),
 }
 ALL = ("auto", *METHODS)
+TALKER = {
+    "class": "a",
+    "count": 2,
+    "requests": {"cpu": 1},
+    "work": {"rate": "1/s", "cpu": "200 ms"},
+    "slo": {"p99": "2 s"},
+}
+TALK = {"teams": [{"team": "t", "members": {"a": 2}, "traffic": {"pattern": "all-to-all", "rate": "1 Mbit/s"}}]}
+PAIRS = {"flows": [{"from": "a", "to": "a", "pattern": "ring", "rate": "1 Mbit/s"}]}
+EMPTY = {"level": "rack", "name": "empty", "children": [], "uplink": {"bandwidth": "1 Gbit/s", "latency": "1 ms"}}
 
 
-def run(topology: list[Any], workloads: list[Any], goals: Model, method: str) -> Result:
-    tree = {"format": "allocator/v1", "name": "nothing", "topology": topology, "workloads": workloads}
+def run(topology: list[Any], workloads: list[Any], goals: Model, method: str, **more: Any) -> Result:
+    tree = {"format": "allocator/v1", "name": "nothing", "topology": topology, "workloads": workloads, **more}
     iterations = 5 if method == "lns" else None
     return solve(instance_from_dict(tree), goals, method=method, time_limit=20, iterations=iterations, threads=1)
 
@@ -59,3 +69,24 @@ def test_nowhere_to_place_who_must_stand(case: str, method: str) -> None:
     result = run(*NOWHERE[case], model("cost"), method)
     assert result.plan is None
     assert result.status in (Status.INFEASIBLE, Status.UNKNOWN)
+
+
+@pytest.mark.parametrize("method", ["auto", "milp", "lns"])
+@pytest.mark.parametrize("traffic", [TALK, PAIRS])
+@pytest.mark.parametrize("goal", ["traffic", "throughput"])
+def test_nowhere_to_talk(goal: str, traffic: dict[str, Any], method: str) -> None:
+    result = run([EMPTY], [TALKER], model(goal), method, **traffic)
+    assert result.plan is None
+    assert result.status in (Status.INFEASIBLE, Status.UNKNOWN)
+
+
+@pytest.mark.parametrize("method", ["auto", "milp", "lns"])
+@pytest.mark.parametrize("traffic", [TALK, PAIRS])
+@pytest.mark.parametrize("reachable", [True, False])
+def test_talking_beside_a_rack_without_nodes(reachable: bool, traffic: dict[str, Any], method: str) -> None:
+    talker = TALKER if reachable else {**TALKER, "placement": {"require": {"kind": "none"}}}
+    node = {**NODE, "uplink": {"bandwidth": "1 Gbit/s"}}
+    result = run([node, EMPTY], [talker], model("throughput"), method, **traffic)
+    assert (result.plan is not None) is reachable
+    if reachable:
+        assert result.levels[0].value == 2

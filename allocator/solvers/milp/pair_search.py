@@ -43,7 +43,7 @@ def propose(compiled: Compiled, budget: Budget, seed: int) -> dict[tuple[int, in
     if not _within_reach(compiled):
         return None
     problem = _problem(compiled, compiled.model.levels[0])
-    if problem is None:
+    if problem is None or not problem.eligible.any(axis=1).all():
         return None
     placed = _search(problem, budget.portion(SHARE_OF_TIME), np.random.default_rng(seed))
     if placed is None:

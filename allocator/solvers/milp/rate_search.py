@@ -52,6 +52,8 @@ def propose_rates(compiled: Compiled, budget: Budget, seed: int) -> Counts | Non
     if not _within_reach(compiled):
         return None
     problem = _problem(compiled)
+    if not problem.eligible.any(axis=1).all():
+        return None
     members = len(problem.block)
     if members * (compiled.num_nodes + members // 2) * max(1, len(problem.inside)) * members > MAX_CELLS:
         return None
@@ -71,7 +73,7 @@ def propose_rates(compiled: Compiled, budget: Budget, seed: int) -> Counts | Non
 def _within_reach(compiled: Compiled) -> bool:
     levels = compiled.model.levels
     return (
-        bool(levels and (compiled.pairs or compiled.teams))
+        bool(levels and compiled.num_nodes and (compiled.pairs or compiled.teams))
         and not compiled.groups
         and not compiled.model.may_leave_out
         and {goal.id for goal in levels[0].goals} == {GoalId.THROUGHPUT}

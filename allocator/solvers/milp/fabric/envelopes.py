@@ -245,7 +245,7 @@ def _sets_of_domains(form: Formulation) -> dict[Any, list[Domain]]:
     for domain in compiled.instance.domains[1:]:
         low, high = domain.first_node, int(compiled.end_node[domain.index])
         kinds = tuple(sorted(set(compiled.node_kind[low:high].tolist())))
-        if not compiled.overfull[domain.index]:
+        if kinds and not compiled.overfull[domain.index]:
             uplink = domain.uplink
             link = None if uplink is None or not uplink.bandwidth else (uplink.bandwidth, uplink.goodput)
             sets.setdefault((tuple(room[domain.index].tolist()), kinds, link), []).append(domain)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.entities import Compiled
+from allocator.errors import MethodRefused
 from allocator.solvers.evaluation.delays import link_delays
 
 __all__ = ["Latencies", "bicliques", "cliques", "latencies"]
@@ -21,6 +22,7 @@ __all__ = ["Latencies", "bicliques", "cliques", "latencies"]
 Bool = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
 CHUNK = 1 << 22
+MOST_TICKS = 1 << 61  # from the root to a node: twice as much and sums of two fit int64
 
 
 @dataclass(frozen=True)
@@ -47,17 +49,30 @@ class Latencies:
 
 
 def latencies(compiled: Compiled, message: Fraction = Fraction(0)) -> Latencies | None:
-    """Latencies for messages of so many bits; None where no uplink takes any time."""
+    """Latencies for messages of so many bits; None where no uplink takes any time.
+
+    Raises
+    ------
+    MethodRefused
+        They differ by more than an integer holds.
+    """
     domains = compiled.instance.domains
     stated = link_delays(compiled, message)
-    if not any(stated):
+    if not any(stated) or not compiled.num_nodes:
         return None
     denominator = math.lcm(*(latency.denominator for latency in stated))
-    depth = np.zeros(len(domains), dtype=np.int64)
+    ticks = [0] * len(domains)
+    for domain in domains:
+        if domain.parent is not None:
+            ticks[domain.index] = ticks[domain.parent] + int(stated[domain.index] * denominator)
+    if max(ticks) > MOST_TICKS:
+        raise MethodRefused(
+            f"method milp: a path delay of {float(Fraction(max(ticks), denominator)):g} s, in units of 1/{denominator} "
+            "s, is more than an integer holds"
+        )
+    depth = np.array(ticks, dtype=np.int64)
     meeting = np.zeros((compiled.num_nodes, compiled.num_nodes), dtype=np.int64)
     for domain in domains:  # preorder: the deepest common domain of two nodes writes last
-        if domain.parent is not None:
-            depth[domain.index] = depth[domain.parent] + int(stated[domain.index] * denominator)
         meeting[domain.first_node : domain.end_node, domain.first_node : domain.end_node] = depth[domain.index]
     leaves = depth[compiled.node_domain]
     table = leaves[:, None] + leaves[None, :] - 2 * meeting

@@ -7,8 +7,10 @@ from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from allocator.compiled.compile import compile_instance
+from allocator.errors import MethodRefused
 from allocator.instance import instance_from_dict
 from allocator.model import load_model
 from allocator.solvers.milp.response.near import Latencies, bicliques, cliques, latencies
@@ -98,3 +100,16 @@ def test_nodes_at_no_latency_are_one_site() -> None:
     assert found is not None
     assert found.site.tolist() == [0, 0, 0, 1]
     assert float(found.seconds(int(found.table[0, 1]))) == 5e-6
+
+
+def test_delays_beyond_an_integer_are_refused() -> None:
+    tree = {
+        "format": "allocator/v1",
+        "name": "far",
+        "topology": [
+            {"level": "node", "name": "a", "uplink": {"latency": f"{seconds} s"}} for seconds in ("1e8", "1e-12")
+        ],
+    }
+    tree["topology"][1]["name"] = "b"  # type: ignore[index]
+    with pytest.raises(MethodRefused, match="path delay"):
+        latencies(compile_instance(instance_from_dict(tree), load_model("place")))

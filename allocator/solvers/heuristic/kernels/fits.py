@@ -1,4 +1,7 @@
-"""Whether one more item may stand on a node: every hard rule that one node decides. Whole plans: ``broken``."""
+"""Whether one more item may stand on a node: every hard rule that one node decides. Whole plans: ``broken``.
+
+``roomy``, ``partner`` and ``welcome`` look quickly, before a move is written; ``fits`` has the last word.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,8 @@ def roomy(problem: Table, state: Table, item: int, node: int, option: int) -> bo
 def partner(problem: Table, state: Table, item: int, there: int, first: int, looks: int, back: bool) -> int:
     """An item of a node, looked for from ``first`` on in its list, whose place another one could take; -1 without.
 
-    ``back`` : it could come where the other one stands, too. Looks at the two nodes alone, and at their groups.
+    ``looks`` : items looked at; after the last one of the list comes its first. ``back`` : it could come where the
+    other one stands, too. Looks at the two nodes alone, and at groups. Overwrites ``touched`` and ``net`` of the state.
     """
     eligible, need, limit = marks2(problem, P_ELIGIBLE), ints2(problem, P_NEED), ints2(problem, P_LIMIT)
     s_option, use, held = ints(state, S_OPTION), ints2(state, S_USE), ints2(state, S_HELD)
@@ -166,7 +170,10 @@ def partner(problem: Table, state: Table, item: int, there: int, first: int, loo
 
 @part
 def welcome(problem: Table, state: Table, item: int, node: int, leaver: int) -> bool:
-    """A quick look at the groups: whether a node may bear one more of the item's, once ``leaver`` (-1: nobody) left."""
+    """A quick look at limits of the item's group: whether a node may take it once ``leaver`` (-1: nobody) has left.
+
+    True where the item already counts in the same zone, or the one who leaves is of its group.
+    """
     if not ints(problem, P_SIZES)[FLAGS] & RULES:
         return True
     group, where = ints(problem, P_GROUP), ints(state, S_WHERE)[item]

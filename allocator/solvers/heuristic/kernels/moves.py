@@ -77,7 +77,10 @@ SCANNED = 24  # items of a node that are looked at for one to exchange with
 
 @part
 def make_room(problem: Table, state: Table, item: int, node: int, option: int, number: int) -> int:
-    """Write that items of a node leave until another one has room there; each goes to a random node with room."""
+    """Write that items of a node, eight at most, leave until another one has room there; how many changes are written.
+
+    Items of units stay. Where those who leave go is the caller's.
+    """
     p_sizes = ints(problem, P_SIZES)
     p_kind = ints(problem, P_KIND)
     p_leaf = ints(problem, P_LEAF)
@@ -124,7 +127,7 @@ def make_room(problem: Table, state: Table, item: int, node: int, option: int, n
 
 @part
 def propose_shift(problem: Table, state: Table) -> int:
-    """Write that a random item goes to another node, or to another of its options."""
+    """Write that a random item goes to another node, or to another of its options; 0 where no try of some has room."""
     sizes, s_where, s_option = ints(problem, P_SIZES), ints(state, S_WHERE), ints(state, S_OPTION)
     item = below(words(state, S_RANDOM), sizes[ITEMS])
     here = s_where[item]

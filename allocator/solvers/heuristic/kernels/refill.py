@@ -195,7 +195,8 @@ def refill(
     ----------
     level : the level to minimise. caps : float64[L + 1], most that earlier levels may be. heat : temperature.
     room, scarcity : see ``leftover``.
-    cost : float64[W], scarce room that an item takes: who comes first is drawn by gain, and by gain over cost.
+    cost : float64[W], scarce room that an item takes: who comes first is drawn by gain, by gain over cost, or
+        by cost.
     order : items to seat anywhere before; where one of a workload finds no seat, the rest of it is passed over.
     counts : int64[3], added to: tried, taken, improving.
     """

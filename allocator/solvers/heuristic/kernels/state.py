@@ -39,7 +39,8 @@ class State(NamedTuple):
     inside : int64[E, 2, D], sources and targets of an entry in a domain; ends : int64[E, 2], in all;
     reach : float64[E, 2], their summed distance from the root.
     random : uint64[1]. steps : int64[LARGEST_MOVE, 4], the elementary changes of a move. saved : float64[L + 1].
-    touched, net, root_net : domains that a priced move touches, what it adds to their columns, to ``root``.
+    touched, net, root_net : domains that a priced move touches, what it adds to their columns, to ``root``; before
+    that ``partner`` writes there the columns in which room is short, how much is short, and what room there is.
     """
 
     where: Int

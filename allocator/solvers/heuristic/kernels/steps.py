@@ -47,7 +47,7 @@ HOMESICK = 0.3  # part of the moves of an item that try it where it runs now
 
 @part
 def step(state: Table, number: int, item: int, node: int, option: int, sign: int) -> int:
-    """Write one change."""
+    """Write one change; how many are written then."""
     s_steps = ints2(state, S_STEPS)
     s_steps[number, 0] = item
     s_steps[number, 1] = node
@@ -58,7 +58,7 @@ def step(state: Table, number: int, item: int, node: int, option: int, sign: int
 
 @part
 def leave(state: Table, number: int, item: int) -> int:
-    """Write that an item leaves where it stands."""
+    """Write that an item leaves where it stands; how many changes are written then."""
     s_where = ints(state, S_WHERE)
     s_option = ints(state, S_OPTION)
     return step(state, number, item, s_where[item], s_option[item], -1)
@@ -89,7 +89,7 @@ def homesick(problem: Table, state: Table, item: int) -> bool:
 
 @part
 def some_node(problem: Table, state: Table, item: int) -> int:
-    """A node: often near one that the item talks to, else any."""
+    """A node: now and then where the item runs now, often near one that it talks to, else any."""
     p_sizes = ints(problem, P_SIZES)
     p_scalars = floats(problem, P_SCALARS)
     p_unit = ints(problem, P_UNIT)
@@ -130,7 +130,7 @@ def some_node(problem: Table, state: Table, item: int) -> int:
 
 @part
 def some_on(state: Table, node: int, most: int) -> int:
-    """An item of a node, -1 where there is none: a few steps along its list."""
+    """An item of a node, fewer than ``most`` random steps along its list; -1 where there is none."""
     s_first_on = ints(state, S_FIRST_ON)
     s_random = words(state, S_RANDOM)
     s_next_on = ints(state, S_NEXT_ON)

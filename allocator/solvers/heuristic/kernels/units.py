@@ -1,4 +1,4 @@
-"""Teams and gangs that move as a whole: where their items come.
+"""Teams and gangs that move as a whole: where their items come. 0 changes: there is no place for all.
 
 Must not know which move asks.
 """
@@ -47,7 +47,10 @@ def is_gang(problem: Table, item: int) -> bool:
 
 @part
 def seat_unit(problem: Table, state: Table, number: int, unit: int, near: int) -> int:
-    """Write where the items of a unit come: a gang on distinct nodes of the domain around ``near``, a team there."""
+    """Write where the items of a unit come: a gang on distinct nodes of the domain around ``near``, a team on ``near``.
+
+    Returns how many changes are written then, 0 where a gang has no room. A team may yet turn out not to fit.
+    """
     p_unit_start = ints(problem, P_UNIT_START)
     p_unit_gang = marks(problem, P_UNIT_GANG)
     p_unit_slot = ints(problem, P_UNIT_SLOT)
@@ -90,7 +93,10 @@ def seat_unit(problem: Table, state: Table, number: int, unit: int, near: int) -
 
 @part
 def scatter_unit(problem: Table, state: Table, number: int, unit: int, near: int) -> int:
-    """Write where the items of a team come: each somewhere in a domain around ``near``."""
+    """Write where the items of a team come: on nodes one after the other of a domain one or two levels above ``near``.
+
+    Returns how many changes are written then, 0 where an item finds no room on the nodes looked at.
+    """
     p_unit_start = ints(problem, P_UNIT_START)
     p_path_start = ints(problem, P_PATH_START)
     p_path = ints(problem, P_PATH)
@@ -123,7 +129,7 @@ def scatter_unit(problem: Table, state: Table, number: int, unit: int, near: int
 
 @part
 def leave_unit(problem: Table, state: Table, number: int, unit: int) -> int:
-    """Write that the standing items of a unit leave."""
+    """Write that the standing items of a unit leave; how many changes are written then."""
     p_unit_start = ints(problem, P_UNIT_START)
     p_unit_items = ints(problem, P_UNIT_ITEMS)
     s_where = ints(state, S_WHERE)

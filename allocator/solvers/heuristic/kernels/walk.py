@@ -63,7 +63,7 @@ def walk(
     caps : float64[L + 1], most that earlier levels may be.
     heat : the temperature.
     mix : float64[NUM_MOVES], cumulated probabilities of the moves.
-    counts : int64[4, NUM_MOVES], added to: tried, fitting, taken, improving.
+    counts : int64[4, NUM_MOVES], added to: tried, fitting (among those not too dear beforehand), taken, improving.
     sample : float64[.], number of worsenings met, then the latest of them, round about.
     """
     s_values = floats(state, S_VALUES)

@@ -209,7 +209,7 @@ def propose(problem: Table, state: Table, move: int) -> int:
         there = some_node(problem, state, item)
         if there == here:
             return 0
-        other = partner(problem, state, item, there, some_on(state, there, 64), SCANNED, move == SWAP)
+        other = partner(problem, state, item, there, some_on(state, there, 64), SCANNED, True)
         if other < 0:
             return 0
         number = leave(state, leave(state, 0, item), other)
@@ -219,7 +219,7 @@ def propose(problem: Table, state: Table, move: int) -> int:
         there = some_node(problem, state, item)
         if there == here:
             return 0
-        other = partner(problem, state, item, there, some_on(state, there, 64), SCANNED, move == SWAP)
+        other = partner(problem, state, item, there, some_on(state, there, 64), SCANNED, False)
         if other < 0:
             return 0
         node = -1

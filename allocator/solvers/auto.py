@@ -32,6 +32,7 @@ __all__ = ["AutoMethod", "choose"]
 
 FIRST_SHARE = 0.5  # of the time, for a first plan
 ALONE_SHARE = 0.9  # the same where the exact model is too large to follow
+FIRST_SECONDS = 0.25  # that a first plan gets at least, within the margin of a limit: a late plan is better than none
 STAGE_SHARE = 0.6  # of the time, for a stage before the exact model
 SEARCH_FROM = 2_000  # placement variables from which a search gives the first plan
 SEARCH_ALONE_FROM = 40_000  # and from which the exact model would not come to an end
@@ -251,7 +252,13 @@ def first_plan(compiled: Compiled, budget: Budget, recorder: Recorder, seed: int
     except MethodRefused:  # for its numbers: integers may still take it
         pass
     answer = attempt(
-        method_named("greedy"), compiled, budget=share, recorder=recorder, start=None, seed=seed, threads=1
+        method_named("greedy"),
+        compiled,
+        budget=share.at_least(FIRST_SECONDS),
+        recorder=recorder,
+        start=None,
+        seed=seed,
+        threads=1,
     )
     found = None if answer is None else answer.assignment
     return found if found is not None and checked(compiled, found) else None

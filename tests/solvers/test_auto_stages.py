@@ -188,6 +188,19 @@ def test_a_first_plan_is_feasible_or_none() -> None:
     assert found > 10
 
 
+def test_a_small_instance_gets_a_plan_when_its_reading_took_all_the_time() -> None:
+    instance = build(
+        node("n0", capacity={"cpu": 3}), node("n1", capacity={"cpu": 3}), workloads=[workload("a", 4, {"cpu": 1})]
+    )
+    result = solve(instance, model("placed"), budget=Limits(1.0).start(spent=1.5), threads=1)
+    assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
+    assert result.levels[0].value == 4
+    stopped = Limits(1.0).start(spent=1.5)
+    stopped.interrupt()
+    compiled = compile_instance(instance, model("placed"))
+    assert first_plan(compiled, stopped, Recorder(stopped.elapsed), seed=0) is None
+
+
 def test_a_start_is_kept_where_nothing_better_is_found(nothing_fits: None) -> None:
     """Greedy would not find the two cheap members that fit together instead of the dear one."""
     instance = build(

@@ -64,13 +64,15 @@ def read_openb(
     Raises
     ------
     ArgumentError
-        Without requests, or with a load that they never reach.
+        Without requests, with a load that they never reach, or with one of no GPUs.
     InputError
         A file is not of this layout.
     """
     if requests is None:
         raise ArgumentError("--from openb: name the list of requests with --requests FILE")
     hosts, num_gpus = _hosts(path)
+    if load is not None and not num_gpus:
+        raise ArgumentError(f"--load {load}: is a multiple of the GPUs, and {path} has none")
     counts = _counts(list(_requests(requests)), num_gpus, load, seed)
     return {
         "format": "allocator/v1",

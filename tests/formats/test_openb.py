@@ -141,3 +141,11 @@ def test_a_malformed_request_is_refused_where_it_is_wrong(cells: str, said: str,
     with pytest.raises(InputError, match="line 3") as caught:
         document(requests=path)
     assert said in str(caught.value)
+
+
+def test_a_load_of_no_gpus_is_refused_instead_of_dropping_every_request(tmp_path: Path) -> None:
+    nodes = tmp_path / "nodes.csv"
+    nodes.write_text("sn,cpu_milli,memory_mib,gpu,model\nhost,4000,1024,0,\n")
+    with pytest.raises(ArgumentError, match="has none"):
+        READERS["openb"](nodes, requests=REQUESTS, load=1.3)
+    assert READERS["openb"](nodes, requests=REQUESTS)["workloads"]

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from allocator import solve
-from allocator.errors import UnsupportedFamily
+from allocator.errors import MethodRefused, UnsupportedFamily
 from allocator.instance import instance_from_dict
 from allocator.model.entities import Linearization, Model
 from allocator.model.families import GoalId
@@ -65,7 +65,7 @@ def judge(seeds: Iterable[int], tolerance: Fraction) -> tuple[int, list[str]]:
         try:
             truth = brute_force(instance, model)
             result = solve(instance, model, method="milp", time_limit=30.0, seed=0, threads=1)
-        except (TooMany, UnsupportedFamily):
+        except (TooMany, UnsupportedFamily, MethodRefused):
             continue
         number += 1
         found = refuted(result, truth, model, tolerance)

@@ -194,6 +194,7 @@ def _raise_floors(draft: _Draft, work: _Work, *, critical: bool) -> None:
             need = max(int(draft.needs[0][row, r]), ceil(least))
             if ceil(least) > most or (ceiling is not None and need > max(ceiling, int(draft.needs[0][row, r]))):
                 draft.eligible[row // kinds, compiled.node_kind == row % kinds] = False
+                continue  # the need may be more than an integer holds
             draft.needs[0][row, r] = need
 
 
@@ -238,7 +239,7 @@ def _add_rates(draft: _Draft, work: _Work, level: int) -> None:
         if (need == draft.needs[0][:, r]).all():
             continue  # floors suffice
         limited = draft.limit[:, r] < ENDLESS
-        weight = np.where(limited, tasks[r] / amounts[r], 0.0)
+        weight = np.where(limited, tasks[r] / amounts[r] if amounts[r] else 0.0, 0.0)
         draft.add(need, draft.limit[:, r].copy(), weight, level)
 
 

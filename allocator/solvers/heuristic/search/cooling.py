@@ -48,7 +48,7 @@ class Cooling:
     walkers: list[Walker]
     filling: Filling | None
     threshold: Threshold | None
-    report: Callable[[int, float], None]
+    report: Callable[[int, Place], None]
     warm: float = 0.0
     tried: int = 0
 
@@ -78,7 +78,7 @@ class Cooling:
                 for index, walker in enumerate(self.walkers):
                     if walker.value(level) < best[index].value - NEAR * max(1.0, abs(best[index].value)):
                         best[index] = walker.place(level)
-                        self.report(level, best[index].value)
+                        self.report(level, min(best, key=lambda place: place.value))
                 if self.threshold is not None and min(place.value for place in best) <= NEAR:
                     best = self._lower_threshold(self.threshold, best, level)
                 if progress * EXCHANGES >= exchanged + 1:

@@ -30,7 +30,7 @@ from allocator.solvers.heuristic.search.dealing import Deal, adapt, deal_of, pos
 from allocator.solvers.heuristic.search.filling import Filling
 from allocator.solvers.heuristic.search.order import order_of
 from allocator.solvers.heuristic.search.peaks import thresholds_of
-from allocator.solvers.heuristic.search.walker import Walker
+from allocator.solvers.heuristic.search.walker import Place, Walker
 from allocator.solvers.heuristic.spreading import spreads
 from allocator.solvers.recorder import Recorder
 from allocator.solvers.shares.optimum import optimal_shares
@@ -254,7 +254,10 @@ class Search:
         self._cooling.cool(level, caps, clock)
         if self._filling is not None and self._filling.alike and level == self.problem.level_of[at.GOAL_PLACED]:
             for walker in self.walkers:  # who counts nothing may have lost a seat
+                place, held = walker.place(level), walker.value(0) <= NEAR
                 self._filling.fill(walker, self._filling.orders()[0], self.budget)
+                if held and walker.value(0) > NEAR:  # filling knows no spread
+                    walker.back_to(place)
 
     def _clock(self, share: float) -> Clock:
         left = self.budget.remaining()
@@ -305,6 +308,11 @@ class Search:
             self.recorder.incumbent(0, float(values[0]) if values else 0.0)
             self.recorder.offer(lambda: assignment)
 
+    def _plan_at(self, place: Place) -> Assignment | None:
+        """The plan of a place, with its best shares."""
+        plan = optimal_shares(self.compiled, counts_of(self.items, place.where, place.option, self.compiled.num_nodes))
+        return None if plan is None else plan.assignment
+
     def _ahead(self, first: Sequence[Fraction], second: Sequence[Fraction]) -> bool:
         """Whether the first values are better, a level counting only beyond its slack."""
         for level, a, b in zip(self.compiled.model.levels, first, second, strict=True):
@@ -315,11 +323,14 @@ class Search:
                 return gain > 0
         return False
 
-    def _report(self, level: int, value: float) -> None:
+    def _report(self, level: int, place: Place) -> None:
+        """Tell of a better place; its plan is made only where somebody keeps plans, on that one's thread."""
+        value = place.value
         now = self.budget.elapsed()
         if level == 0 or now - self._reported < REPORT_SECONDS:
             return
         self._reported = now
+        self.recorder.offer(lambda: self._plan_at(place))
         exact = {GoalId.TRAFFIC, GoalId.COST, GoalId.OVERLOAD, GoalId.BALANCE, GoalId.MOVES, GoalId.NODES}
         stated = self.compiled.model.levels[level - 1]
         if {goal.id for goal in stated.goals} <= exact | {GoalId.POWER, GoalId.CONGESTION}:

@@ -11,7 +11,15 @@ from allocator.plan.result import Result, Status, TerminationReason
 from allocator.solvers.base import Support
 from tests.oracle.brute_force import Truth
 
-__all__ = ["REFUSED_WITH_RATE_GOALS", "SHARED", "bound_is_valid", "disagreement", "same", "wrongly_refused"]
+__all__ = [
+    "REFUSED_WITH_RATE_GOALS",
+    "SHARED",
+    "bound_is_valid",
+    "disagreement",
+    "left_open",
+    "same",
+    "wrongly_refused",
+]
 
 REFUSED_WITH_RATE_GOALS = {"cpsat": {Family.FABRIC, Family.RATES, Family.SHARES}}
 """Families that a method supports in general and may refuse where rates are no whole numbers."""
@@ -77,6 +85,18 @@ def disagreement(result: Result, truth: Truth, model: Model) -> str | None:
         if not bound_is_valid(level.bound, true, level.level.sense):
             return f"optimum {_shown(truth.values)}, the method claims the bound {level.bound}"
     return None
+
+
+def left_open(result: Result, truth: Truth) -> bool:
+    """Whether a result claims no more than is true: a plan that is no better than the truth, and valid bounds."""
+    if not truth.feasible or result.status is not Status.FEASIBLE or len(result.levels) != len(truth.values):
+        return False
+    for level, true in zip(result.levels, truth.values, strict=True):
+        if not bound_is_valid(level.bound, true, level.level.sense):
+            return False
+        if not same(level.value, true):  # what follows keeps what was reached, not what is best
+            return bound_is_valid(level.value, true, "min" if level.level.sense == "max" else "max")
+    return True
 
 
 def _proven_but_for_floats(result: Result, model: Model) -> bool:

@@ -15,13 +15,15 @@ from allocator.model.entities import Linearization, Model
 from allocator.model.families import GoalId
 from allocator.plan.result import Result, Status, TerminationReason, gap_between
 from tests.oracle.brute_force import Truth, brute_force
-from tests.oracle.comparing import bound_is_valid, same
+from tests.oracle.comparing import bound_is_valid, left_open, same
 from tests.oracle.placements import TooMany
 from tests.oracle.random_instances import random_case
 
 TOLERANCES = (Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
 FEW, MANY = 24, 2_000
 FLOAT = Fraction(1, 10**6)
+MOST_LEFT = 0.001
+TOLD = ("as near as floating point can tell", "numerical trouble")
 
 
 def counted(model: Model) -> int | None:
@@ -52,9 +54,10 @@ def refuted(result: Result, truth: Truth, model: Model, tolerance: Fraction) -> 
     return None
 
 
-def judge(seeds: Iterable[int], tolerance: Fraction) -> tuple[int, list[str]]:
-    """Number of instances with the goal, and what was wrong."""
+def judge(seeds: Iterable[int], tolerance: Fraction) -> tuple[int, list[str], list[str]]:
+    """Number of instances with the goal, what was wrong, and what floats left wider than the tolerance, as told."""
     wrong: list[str] = []
+    left: list[str] = []
     number = 0
     for seed in seeds:
         case = random_case(seed, bent=True)
@@ -70,21 +73,31 @@ def judge(seeds: Iterable[int], tolerance: Fraction) -> tuple[int, list[str]]:
         number += 1
         found = refuted(result, truth, model, tolerance)
         if found is not None:
-            wrong.append(f"seed {seed} at {tolerance}: {found}")
-    return number, wrong
+            told = any(words in result.termination.detail for words in TOLD) and left_open(result, truth)
+            (left if told else wrong).append(f"seed {seed} at {tolerance}: {found}")
+    return number, wrong, left
 
 
 @pytest.mark.parametrize("tolerance", TOLERANCES, ids=str)
 def test_certificates_hold(tolerance: Fraction) -> None:
-    number, wrong = judge(range(FEW), tolerance)
+    number, wrong, left = judge(range(FEW), tolerance)
     assert number >= FEW // 4
-    assert not wrong, "\n".join(wrong)
+    assert not wrong + left, "\n".join(wrong + left)
+
+
+@pytest.mark.parametrize("seed", [20_371])
+def test_a_bound_that_was_false_once(seed: int) -> None:
+    """The least worst P99 is asked for by feasibility; a presolve called a feasible question infeasible."""
+    number, wrong, left = judge([seed], Fraction(1, 1000))
+    assert number == 1
+    assert not wrong + left, "\n".join(wrong + left)
 
 
 @pytest.mark.bench
 @pytest.mark.parametrize("tolerance", TOLERANCES, ids=str)
 def test_certificates_hold_on_thousands(tolerance: Fraction) -> None:
-    number, wrong = judge(range(20_000, 20_000 + 3 * MANY), tolerance)
-    print(f"{number} instances at {tolerance}")
+    number, wrong, left = judge(range(20_000, 20_000 + 3 * MANY), tolerance)
+    print(f"{number} instances at {tolerance}, left open by floats: {left}")
     assert number >= MANY, "too many were refused or too large to judge"
+    assert len(left) <= MOST_LEFT * number, "\n".join(left)
     assert not wrong, "\n".join(wrong)

@@ -13,14 +13,14 @@ from fractions import Fraction
 import pytest
 
 from allocator import solve
-from allocator.errors import UnsupportedFamily
+from allocator.errors import MethodRefused, UnsupportedFamily
 from allocator.instance import instance_from_dict
 from allocator.instance.entities import Instance
 from allocator.model.entities import Linearization, Model
 from allocator.model.families import Family, GoalId
 from allocator.solvers.registry import METHODS
 from tests.oracle.brute_force import Truth, brute_force
-from tests.oracle.comparing import disagreement, wrongly_refused
+from tests.oracle.comparing import disagreement, left_open, wrongly_refused
 from tests.oracle.in_use import ids_in_use
 from tests.oracle.loaded_links import loaded_case
 from tests.oracle.placements import TooMany
@@ -30,6 +30,7 @@ DEFAULT = 300
 BLOCKS = 10
 BENT = 60
 MANY = 2_000
+MOST_OPEN = 0.005  # of many instances: not proven in time, or as far as floats can tell, or refused for their numbers
 TIME_LIMIT = 30.0
 ONLY_BENT = {Family.SLO, GoalId.P99}
 LOADED = 60
@@ -46,6 +47,7 @@ class Tally:
     binding: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     disagreements: list[str] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
 
     def table(self) -> str:
         """Counts as lines of text."""
@@ -53,7 +55,7 @@ class Tally:
         lines += [
             f"  {name:12} used {count:5} binding {self.binding[name]:5}" for name, count in self.used.most_common()
         ]
-        return "\n".join([*lines, *self.disagreements])
+        return "\n".join([*lines, *self.disagreements, *self.unproven])
 
 
 def compare(
@@ -64,8 +66,9 @@ def compare(
     binding: bool = False,
     bent: bool = False,
     made: Callable[..., Case] = random_case,
+    many: bool = False,
 ) -> None:
-    """Solve each instance by every method and by brute force."""
+    """Solve each instance by every method and by brute force. ``many``: answers left open are counted, not judged."""
     for seed in seeds:
         case = made(seed, bent=bent)
         model = replace(case.model, linearization=Linearization(Fraction(0))) if bent else case.model
@@ -81,22 +84,25 @@ def compare(
         if binding:
             tally.binding.update(str(name) for name in used if binds(instance, model, truth, name))
         for method in methods:
-            problem = judge(instance, model, truth, method, tally)
+            problem, is_open = judge(instance, model, truth, method, tally)
             if problem is not None:
-                tally.disagreements.append(f"seed {seed}, {method}: {problem} ({', '.join(sorted(case.features))})")
+                found = tally.unproven if many and is_open else tally.disagreements
+                found.append(f"seed {seed}, {method}: {problem} ({', '.join(sorted(case.features))})")
 
 
-def judge(instance: Instance, model: Model, truth: Truth, method: str, tally: Tally) -> str | None:
-    """What one method gets wrong."""
+def judge(instance: Instance, model: Model, truth: Truth, method: str, tally: Tally) -> tuple[str | None, bool]:
+    """What one method gets wrong, and whether it only left open what the truth is, with all its claims valid."""
     try:
         result = solve(instance, model, method=method, time_limit=TIME_LIMIT, seed=0, threads=1, gap=0.0)
     except UnsupportedFamily as error:
         tally.refused[method] += 1
         wrong = wrongly_refused(method, error.families, METHODS[method]().support, model)
-        return f"refuses {wrong}, which it claims to support" if wrong else None
+        return (f"refuses {wrong}, which it claims to support" if wrong else None), False
+    except MethodRefused as error:
+        return str(error), True
     except Exception as error:  # noqa: BLE001  # a crash is a disagreement to report with its seed, not the end of the run
-        return f"{type(error).__name__}: {error}"
-    return disagreement(result, truth, model)
+        return f"{type(error).__name__}: {error}", False
+    return disagreement(result, truth, model), left_open(result, truth)
 
 
 def binds(instance: Instance, model: Model, truth: Truth, name: Family | GoalId) -> bool:
@@ -146,7 +152,7 @@ def test_exact_methods_agree_with_brute_force_on_what_bends(block: int) -> None:
     assert not tally.disagreements, tally.table()
 
 
-@pytest.mark.parametrize("seed", [298])
+@pytest.mark.parametrize("seed", [298, 10_218])
 def test_what_bends_and_was_answered_wrongly_once(seed: int) -> None:
     tally = Tally()
     compare([seed], ("milp",), tally, bent=True)
@@ -192,9 +198,10 @@ def test_exact_methods_agree_with_brute_force_on_thousands(*, bent: bool) -> Non
     tally = Tally()
     seed = 10_000
     while tally.instances < MANY:
-        compare([seed], ("milp", "cpsat"), tally, bent=bent)
+        compare([seed], ("milp", "cpsat"), tally, bent=bent, many=True)
         seed += 1
     print(tally.table())
+    assert len(tally.unproven) <= MOST_OPEN * MANY, tally.table()
     if bent:
         assert not tally.disagreements, tally.table()
     else:

@@ -156,16 +156,22 @@ class HighsRun:
         self._limit(budget)
         status = self._run_watched(budget, minimise, on_incumbent, on_bound)
         outcome = self._outcome(status, budget)
+
+        def again(presolve: str) -> Outcome:
+            solver.clearSolver()
+            self._set("presolve", presolve)
+            status = self._run_watched(budget, minimise, on_incumbent, on_bound)
+            self._set("presolve", "choose")
+            return self._outcome(status, budget)
+
+        if outcome.stop is Stop.INFEASIBLE and self._tolerance is not None:
+            outcome = again("off")  # presolve of HiGHS 1.16 has called feasible models infeasible at fine tolerances
         for presolve in ("choose", "off"):
             if outcome.stop is not Stop.NUMERICAL and not self._contradicts_itself(cost, outcome):
                 return outcome
             # seen with a MIP start that presolve maps to a better objective than it has, and with a solution that
             # postsolve brings beyond fine tolerances: run again from nothing
-            solver.clearSolver()
-            self._set("presolve", presolve)
-            status = self._run_watched(budget, minimise, on_incumbent, on_bound)
-            outcome = self._outcome(status, budget)
-            self._set("presolve", "choose")
+            outcome = again(presolve)
         if self._contradicts_itself(cost, outcome):
             raise InternalError("HiGHS reports an objective that its solution does not have")
         return outcome

@@ -44,6 +44,7 @@ __all__ = ["LevelRun", "Progress"]
 
 Float = npt.NDArray[np.float64]
 KEPT = Fraction(1, 10**6)  # of an earlier level's value: what rows of floats may lose of it
+ROW_MARGIN = 4e-9  # relative slack of a row that keeps a level: clearly more than the finest tolerance of the solver
 GAP_SHARE = 0.3  # of the tolerance of tangents, for the search of placements
 AGREED = Fraction(1, 10**10)  # relative difference of value and bound that no tangent improves
 NOISE = Fraction(1, 10**11)  # of the largest coefficient: what summing floats may leave of a zero
@@ -313,7 +314,7 @@ class LevelRun:
         if objective.step:
             edge = math.floor(scaled) + 0.5 if objective.minimise else math.ceil(scaled) - 0.5
         else:
-            margin = 1e-9 * max(1.0, abs(float(scaled))) + 2 * float(objective.noise / objective.scale)
+            margin = ROW_MARGIN * max(1.0, abs(float(scaled))) + 2 * float(objective.noise / objective.scale)
             edge = float(scaled) + margin if objective.minimise else float(scaled) - margin
         row = {int(column): float(coef) for column, coef in enumerate(self.matrix.objectives[index]) if coef}
         if row:

@@ -38,7 +38,7 @@ __all__ = ["MAX_PLACEMENT_VARIABLES", "MilpMethod"]
 
 MAX_PLACEMENT_VARIABLES = 1_500_000
 # where levels are not whole multiples of a step: rows that keep earlier levels are this tight, and at its own 1e-6
-# HiGHS lost plans that meet them exactly
+# HiGHS lost plans that meet them exactly; at 1e-8 too few values are told apart
 FINE_TOLERANCE = 1e-9
 BUILD_SHARE = 0.85  # of the time left: a model that takes longer to build is not solved either, and takes time to drop
 SAME = Fraction(1, 10**9)  # relative difference that counts as agreement where values are not integral

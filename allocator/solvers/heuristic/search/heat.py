@@ -10,8 +10,8 @@ __all__ = ["heat_for", "heat_range"]
 Float = npt.NDArray[np.float64]
 
 FIRST_TAKEN = 0.88  # part of the worsening moves that is taken at the start of a long walk
-LONG_WALK = 4000  # moves an item that make a walk long; a short one starts cooler
-LAST_TAKEN = 0.01
+LONG_WALK = 16_000  # moves an item that make a walk long; a short one starts cooler
+LAST_TAKEN = 0.0005
 
 
 def heat_for(worsenings: Float, taken: float) -> float:

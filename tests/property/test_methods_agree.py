@@ -152,7 +152,7 @@ def test_exact_methods_agree_with_brute_force_on_what_bends(block: int) -> None:
     assert not tally.disagreements, tally.table()
 
 
-@pytest.mark.parametrize("seed", [298, 10_218])
+@pytest.mark.parametrize("seed", [298, 10_218, 11_045, 11_264])
 def test_what_bends_and_was_answered_wrongly_once(seed: int) -> None:
     tally = Tally()
     compare([seed], ("milp",), tally, bent=True)

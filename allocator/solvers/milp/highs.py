@@ -47,6 +47,10 @@ class Outcome:
     bound: float | None
 
 
+# Rules of presolve that, at fine tolerances, have lost optima and called feasible models infeasible in HiGHS 1.16:
+# probing, enumeration, dual fixing, dual-fixing probing.
+UNSAFE_RULES = 1 << 15 | 1 << 16 | 1 << 17 | 1 << 20
+
 _STATUS = {
     highspy.HighsModelStatus.kOptimal: Stop.OPTIMAL,
     highspy.HighsModelStatus.kModelEmpty: Stop.OPTIMAL,
@@ -78,6 +82,7 @@ class HighsRun:
         self._set("threads", threads)
         self._tolerance = tolerance
         if tolerance is not None:
+            self._set("presolve_rule_off", UNSAFE_RULES)
             self._set("primal_feasibility_tolerance", tolerance)
             self._set("mip_feasibility_tolerance", tolerance)
             # a reduced cost is multiplied by its column's range in what the bound may be wrong by
@@ -165,7 +170,7 @@ class HighsRun:
             return self._outcome(status, budget)
 
         if outcome.stop is Stop.INFEASIBLE and self._tolerance is not None:
-            outcome = again("off")  # presolve of HiGHS 1.16 has called feasible models infeasible at fine tolerances
+            outcome = again("off")  # see UNSAFE_RULES
         for presolve in ("choose", "off"):
             if outcome.stop is not Stop.NUMERICAL and not self._contradicts_itself(cost, outcome):
                 return outcome

@@ -298,11 +298,11 @@ class LevelRun:
         return bool(tangents) or bool(len(rows))
 
     def _settle_bound(self, objective: LevelObjective, index: int, value: Fraction) -> None:
-        """A bound that differs from the value by summing floats alone is the value; one that the value refutes is none."""
+        """A bound that differs from the value by summing floats alone is the value; one that it refutes is none."""
         bounds = self.progress.bounds
         bound = bounds[index]
         beyond = Fraction(0) if bound is None else bound - value if objective.minimise else value - bound
-        if beyond > KEPT * max(1, abs(value)):
+        if beyond > KEPT * max(Fraction(1), abs(value)):
             bound = bounds[index] = None
         if bound is not None and not objective.step and abs(bound - value) <= NOISE * max(objective.scale, abs(value)):
             bound = bounds[index] = value

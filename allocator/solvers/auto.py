@@ -159,10 +159,7 @@ class _Run:
         """What a local search finds; None where it refuses a rule or finds no plan."""
         if not _compiled():
             self.recorder.phase("compiling the search, once on this machine")
-        try:
-            begin = start or as_it_runs(self.compiled)
-        except MethodRefused:
-            return None
+        begin = start or as_it_runs(self.compiled)
         answer = attempt(
             method_named("local-search"),
             self.compiled,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from allocator.compiled.entities import Compiled
+from allocator.errors import MethodRefused
 from allocator.solvers.base import Assignment
 from allocator.solvers.heuristic.outcome import checked, with_shares
 
@@ -10,12 +11,18 @@ __all__ = ["as_it_runs"]
 
 
 def as_it_runs(compiled: Compiled) -> Assignment | None:
-    """Members where they run now, the others left out; None where that does not hold or nobody runs."""
+    """Members where they run now, the others left out; None where that breaks a rule or nobody runs.
+
+    None, too, where floats cannot compute the shares of these numbers.
+    """
     counts: dict[tuple[int, int, int], int] = {}
     for block in compiled.blocks:
         if block.current_node >= 0:
             counts[block.index, block.current_option, block.current_node] = block.count
         elif not compiled.model.may_leave_out:
             return None
-    found = with_shares(compiled, counts) if counts else None
+    try:
+        found = with_shares(compiled, counts) if counts else None
+    except MethodRefused:
+        return None
     return found if found is not None and checked(compiled, found) else None

@@ -132,9 +132,10 @@ def _objective(form: Formulation, level: Level) -> LevelObjective:
     if not step or span * COARSE_ERROR * 4 > step:
         fine = True
         if not step or span * FINE_ERROR * 4 > step:  # floats cannot tell neighbouring values apart
-            step = None
             least = min((abs(Fraction(coef)) for coef in terms.coefs), default=Fraction(0))
-            noise = span * FINE_ERROR if span * COARSE_ERROR > least else noise
+            between = step is not None and any(not variable.integral for variable in terms.variables)
+            noise = span * FINE_ERROR if between or span * COARSE_ERROR > least else noise
+            step = None
     scale = step or _magnitude(terms)
     return LevelObjective(
         level, level.sense == "min", scale, step or None, Fraction(terms.constant), terms, noise, fine

@@ -257,7 +257,7 @@ class LevelRun:
 
     def _note_bound(self, objective: LevelObjective, index: int, outcome: Outcome) -> None:
         bounds = self.progress.bounds
-        known = bounds[index] if len(bounds) > index else None
+        known = bounds[index] if len(bounds) > index else self._total(objective.level, index)
         bounds[index:] = [known]
         if outcome.bound is None:
             return

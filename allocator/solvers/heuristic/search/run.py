@@ -28,6 +28,7 @@ from allocator.solvers.heuristic.search.clock import Clock
 from allocator.solvers.heuristic.search.cooling import NEAR, Cooling
 from allocator.solvers.heuristic.search.dealing import Deal, adapt, deal_of, positions
 from allocator.solvers.heuristic.search.filling import Filling
+from allocator.solvers.heuristic.search.mixes import mix_of
 from allocator.solvers.heuristic.search.order import order_of
 from allocator.solvers.heuristic.search.peaks import thresholds_of
 from allocator.solvers.heuristic.search.walker import Place, Walker
@@ -101,6 +102,7 @@ class Search:
         if start is not None:
             self._keep(start)
         self._first_placement(start)
+        self._load()
         levels = list(range(1, len(self.compiled.model.levels) + 1))
         if self.walkers[0].value(0) > NEAR:
             self._everybody()
@@ -149,6 +151,11 @@ class Search:
             self.construct(walker)
             if walker.state.totals[at.SPLIT] and walker.clear_parts():  # what ran in part made room
                 self.construct(walker)
+
+    def _load(self) -> None:
+        """Have the walk compiled, or loaded, before a clock runs: what first rounds take decides the temperatures."""
+        caps = np.full(len(self.problem.level_of), np.inf)
+        self.walkers[0].walk(0, caps, 1e-300, 0, mix_of(self.problem, left=False))
 
     def _fill(self) -> None:
         """Seat gangs and single items, in the better one of some orders."""

@@ -88,15 +88,22 @@ def build(*trees: Tree, workloads: Sequence[WorkloadClass] = (), **fields: Any) 
             for member, path in enumerate(paths)
             if path is not None
         )
-    return Instance(
+    instance = Instance(
         name="test",
-        digest="d1",
         resources=fields.pop("resources", RESOURCES),
         domains=tuple(domains),
         workloads=tuple(replace(workload, index=index) for index, workload in enumerate(workloads)),
         current=current,
         **fields,
     )
+    return known_as(instance, "d1")
+
+
+def known_as(instance: Instance, digest: str) -> Instance:
+    """The same instance, with a short digest of its own."""
+    named = replace(instance)
+    vars(named)["digest"] = digest
+    return named
 
 
 def workload(

@@ -20,7 +20,7 @@ from allocator.instance.node_matrix import NodeMatrix
 
 __all__ = ["digest_of"]
 
-_LEFT_OUT = frozenset({"digest", "model"})
+_LEFT_OUT = frozenset({"model"})
 _WHEN_STATED = frozenset({"link_load", "message"})  # later additions: instances without them keep their digest
 _OFTEN_SHARED = (Uplink, Power, Placement, Slo, Work)
 

@@ -117,13 +117,12 @@ class CurrentPlacement:
 
 @dataclass(frozen=True)
 class Instance:
-    """A whole instance: what is there and what wants to run. ``digest`` names its content (sha256, hex).
+    """A whole instance: what is there and what wants to run.
 
     ``link_load``: most of its bandwidth that an uplink may be offered in one direction (family ``link_load``).
     """
 
     name: str
-    digest: str
     resources: Mapping[str, Resource]
     domains: tuple[Domain, ...]
     workloads: tuple[WorkloadClass, ...]
@@ -140,6 +139,13 @@ class Instance:
     model: str | None = None
     services: tuple[Mapping[str, Any], ...] = field(default=())
     link_load: Fraction | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the content (sha256, hex); computed when first asked for: large instances take a second."""
+        from allocator.instance.digest import digest_of
+
+        return digest_of(self)
 
     @cached_property
     def nodes(self) -> tuple[Domain, ...]:

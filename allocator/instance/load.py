@@ -22,7 +22,6 @@ from allocator.instance.build.topology import Topology
 from allocator.instance.build.traffic import build_flows, build_teams
 from allocator.instance.build.workloads import Workloads
 from allocator.instance.checking import check_document
-from allocator.instance.digest import digest_of
 from allocator.instance.entities import Instance
 from allocator.instance.schema.document import FORMAT, InstanceDocument
 from allocator.instance.tables import ROW_TABLES, Table, merge_tables, number_matrix
@@ -98,7 +97,7 @@ def _checked(tree: dict[str, Any], source: str, base_dir: Path | None, name: str
     instance = None if document is None else _build(document, tables, base_dir, name, problems)
     if problems.found or instance is None:
         raise InputError(source, problems.found)
-    return replace(instance, digest=digest_of(instance))
+    return instance
 
 
 def _build(
@@ -118,7 +117,6 @@ def _build(
         return None
     instance = Instance(
         name=document.name or name,
-        digest="",
         resources=MappingProxyType(resources),
         domains=topology.expand(families.level_weights),
         workloads=workloads.build(),

@@ -156,16 +156,15 @@ class _Run:
         return None if answer is None else answer.assignment
 
     def search(self, start: Assignment | None, budget: Budget) -> Answer | None:
-        """What a local search finds; None where it refuses a rule or finds no plan."""
+        """What a local search finds, from where things run now; None where it refuses a rule or finds no plan."""
         if not _compiled():
             self.recorder.phase("compiling the search, once on this machine")
-        begin = start or as_it_runs(self.compiled)
         answer = attempt(
             method_named("local-search"),
             self.compiled,
             budget=budget,
             recorder=self.recorder,
-            start=begin,
+            start=start,
             seed=self.seed,
             threads=self.threads,
             gap=self.gap,

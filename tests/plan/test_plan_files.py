@@ -18,7 +18,7 @@ from allocator.errors import InputError, InternalError
 from allocator.instance.entities import Instance, Resource, Role
 from allocator.plan.entities import FlowGrant, PlacedGroup, Plan, UnplacedGroup
 from allocator.plan.files import read_plan, write_plan
-from tests.builders import build, node, team, workload
+from tests.builders import build, known_as, node, team, workload
 
 RESOURCES = {
     "cpu": Resource("cpu", Role.COMPUTE, "core", exponent=-3),
@@ -293,7 +293,7 @@ def test_any_bytes_give_a_plan_or_an_input_error(tmp_path: Path, data: bytes) ->
 
 def test_a_plan_of_another_instance_is_refused_when_asked(tmp_path: Path) -> None:
     write_plan(tmp_path / "p.json", PLAN, INSTANCE)
-    other = replace(INSTANCE, digest="d2")
+    other = known_as(INSTANCE, "d2")
     assert read_plan(tmp_path / "p.json", other).instance_digest == "d1"
     with pytest.raises(InputError, match=r"instance\.digest = d1") as caught:
         read_plan(tmp_path / "p.json", other, same_instance=True)
@@ -305,7 +305,7 @@ def test_a_plan_that_does_not_fit_says_that_it_is_of_another_instance(tmp_path: 
     """That is the first problem told, before the names that do not exist; a plan of this very instance has no such."""
     write_plan(tmp_path / "p.json", PLAN, INSTANCE)
     resources = {name: each for name, each in RESOURCES.items() if name != "coarse"}
-    other = replace(INSTANCE, name="other", digest="d2", resources=resources)
+    other = known_as(replace(INSTANCE, name="other", resources=resources), "d2")
     with pytest.raises(InputError) as caught:
         read_plan(tmp_path / "p.json", other)
     first, *rest = caught.value.problems
@@ -314,7 +314,7 @@ def test_a_plan_that_does_not_fit_says_that_it_is_of_another_instance(tmp_path: 
     assert "another instance or version of it, and does not fit this one (other)" in str(caught.value)
     assert [problem.path for problem in rest] == ["placements[0].shares.coarse"]
     with pytest.raises(InputError) as caught:
-        read_plan(tmp_path / "p.json", replace(other, digest="d1"))
+        read_plan(tmp_path / "p.json", known_as(other, "d1"))
     assert [problem.path for problem in caught.value.problems] == ["placements[0].shares.coarse"]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from allocator.compiled.entities import Compiled
 from allocator.errors import MethodRefused
 from allocator.solvers.base import Assignment
-from allocator.solvers.heuristic.outcome import checked, with_shares
+from allocator.solvers.heuristic.outcome import checked
+from allocator.solvers.shares.optimum import optimal_shares
 
 __all__ = ["as_it_runs"]
 
@@ -22,7 +23,7 @@ def as_it_runs(compiled: Compiled) -> Assignment | None:
         elif not compiled.model.may_leave_out:
             return None
     try:
-        found = with_shares(compiled, counts) if counts else None
+        plan = optimal_shares(compiled, counts) if counts else None
     except MethodRefused:
         return None
-    return found if found is not None and checked(compiled, found) else None
+    return plan.assignment if plan is not None and checked(compiled, plan.assignment) else None

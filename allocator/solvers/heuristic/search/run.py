@@ -109,7 +109,7 @@ class Search:
         if self.walkers[0].value(0) > NEAR or not len(self.items.block):
             return self.best if len(self.items.block) else self._keep_placement()
         self._keep_placement()
-        if start is None:
+        if start is None and not (self.problem.current >= 0).any():
             self._arrange()
         self._spread_walkers()
         caps = np.full(len(levels) + 1, np.inf)

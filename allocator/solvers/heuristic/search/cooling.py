@@ -31,6 +31,9 @@ FIRST_ROUNDS = 2000  # moves between looks at the clock, until a round's seconds
 CHUNK_SECONDS = 0.04
 DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
 WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
+TRIAL_SHARE = 0.2  # of a level's time, until where a hot and a cool walk cool for trial; the better start is kept
+TRIED_FROM = 500  # moves an item from where both are tried
+COOL_TAKEN = 0.35  # part of the worsenings that a cool walk takes first
 EXCHANGES = 20  # times that walks compare notes in a level
 MOVES_A_REFILL = 20  # moves of a walk that take as long
 NEAR = 1e-9  # of a level's value: less is rounding
@@ -56,20 +59,24 @@ class Cooling:
         """Descend, measure the worsenings, then cool. Ends with every walk at its best place of this level."""
         best = [walker.place(level) for walker in self.walkers]
         rounds = FIRST_ROUNDS
-        heats: tuple[float, float] | None = None
+        ranges: list[tuple[float, float]] = []
+        chosen = False
         exchanged = 0
         with ThreadPoolExecutor(len(self.walkers)) as pool:
             while (progress := clock.progress()) < 1.0 and min(place.value for place in best) > until:
-                heat = 0.0
+                heats = [1e-300] * len(self.walkers)
                 if progress > DESCENT_SHARE:
-                    if heats is None:
-                        heats = self._heats(clock.done / progress)
-                    if heats[0] > 0:
-                        heat = heats[0] * (heats[1] / heats[0]) ** progress
+                    ranges = ranges or self._ranges(clock.done / progress)
+                    if len(ranges) > 1 and not chosen and progress > TRIAL_SHARE:
+                        chosen = True
+                        ranges = [self._choose(ranges, best)]
+                    begun, over = (DESCENT_SHARE, TRIAL_SHARE) if len(ranges) > 1 else (TRIAL_SHARE * chosen, 1.0)
+                    part = min(1.0, (progress - begun) / (over - begun))
+                    heats = [_between(ranges[index % len(ranges)], part) for index in range(len(self.walkers))]
                 if clock.moves is not None:
                     rounds = max(1, min(rounds, clock.moves - clock.done))
                 began = time.perf_counter()
-                self._steps(pool, level, caps, max(heat, 1e-300), rounds)
+                self._steps(pool, level, caps, heats, rounds)
                 seconds = time.perf_counter() - began
                 clock.done += rounds
                 self.tried += rounds * len(self.walkers)
@@ -81,27 +88,41 @@ class Cooling:
                         self.report(level, min(best, key=lambda place: place.value))
                 if self.threshold is not None and min(place.value for place in best) <= NEAR:
                     best = self._lower_threshold(self.threshold, best, level)
-                if progress * EXCHANGES >= exchanged + 1:
+                if len(ranges) <= 1 and progress * EXCHANGES >= exchanged + 1:
                     exchanged = int(progress * EXCHANGES)
                     self._exchange(level)
         for walker, place in zip(self.walkers, best, strict=True):
             if walker.value(level) > place.value:
                 walker.back_to(place)
 
-    def _heats(self, moves: float) -> tuple[float, float]:
-        """First and last temperature of walks that can try so many moves."""
+    def _ranges(self, moves: float) -> list[tuple[float, float]]:
+        """First and last temperature of walks that can try so many moves; two of them where both shall be tried."""
         if self.warm:
-            return self.warm, self.warm * WARM_FALL
+            return [(self.warm, self.warm * WARM_FALL)]
         sampled = np.concatenate([walker.sampled() for walker in self.walkers])
-        return heat_range(sampled, moves / max(1, len(self.walkers[0].items.block)))
+        each = moves / max(1, len(self.walkers[0].items.block))
+        found = [heat_range(sampled, each)]
+        if len(self.walkers) > 1 and each >= TRIED_FROM:
+            found.append(heat_range(sampled, each, COOL_TAKEN))
+        return found
 
-    def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heat: float, rounds: int) -> None:
+    def _choose(self, ranges: list[tuple[float, float]], best: list[Place]) -> tuple[float, float]:
+        """The range whose walks got furthest; all go on from the best place."""
+        first = min(range(len(best)), key=lambda index: best[index].value)
+        for walker in self.walkers:
+            walker.back_to(best[first])
+        return ranges[first % len(ranges)]
+
+    def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heats: list[float], rounds: int) -> None:
         """One round of every walk; where only who stands counts, some domains are filled anew before or instead."""
         filling = self.filling
         problem = self.walkers[0].problem
         if filling is not None and level == problem.level_of[at.GOAL_PLACED]:
             number = max(1, rounds // MOVES_A_REFILL)
-            for job in [pool.submit(filling.refill, each, level, caps, heat, number) for each in self.walkers]:
+            for job in [
+                pool.submit(filling.refill, each, level, caps, heat, number)
+                for each, heat in zip(self.walkers, heats, strict=True)
+            ]:
                 job.result()
             if not filling.teams and {goal.id for goal in self.compiled.model.levels[level - 1].goals} == {
                 GoalId.PLACED
@@ -109,11 +130,11 @@ class Cooling:
                 return
         mixes = [mix_of(problem, left=bool(walker.state.totals[at.LEFT])) for walker in self.walkers]
         if len(self.walkers) == 1:
-            self.walkers[0].walk(level, caps, heat, rounds, mixes[0])
+            self.walkers[0].walk(level, caps, heats[0], rounds, mixes[0])
             return
         jobs = [
             pool.submit(walker.walk, level, caps, heat, rounds, mix)
-            for walker, mix in zip(self.walkers, mixes, strict=True)
+            for walker, heat, mix in zip(self.walkers, heats, mixes, strict=True)
         ]
         for job in jobs:
             job.result()
@@ -130,3 +151,9 @@ class Cooling:
             walker.back_to(place)
         threshold.follow(self.walkers)
         return [walker.place(level) for walker in self.walkers]
+
+
+def _between(heats: tuple[float, float], part: float) -> float:
+    """The temperature of a walk of which a part is over."""
+    first, last = heats
+    return max(first * (last / first) ** part, 1e-300) if first > 0 else 1e-300

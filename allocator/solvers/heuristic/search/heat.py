@@ -10,7 +10,7 @@ __all__ = ["heat_for", "heat_range"]
 Float = npt.NDArray[np.float64]
 
 FIRST_TAKEN = 0.88  # part of the worsening moves that is taken at the start of a long walk
-LONG_WALK = 16_000  # moves an item that make a walk long; a short one starts cooler
+LONG_WALK = 4000  # moves an item that make a walk long; a short one starts cooler
 LAST_TAKEN = 0.0005
 
 
@@ -28,8 +28,8 @@ def heat_for(worsenings: Float, taken: float) -> float:
     return high
 
 
-def heat_range(worsenings: Float, moves_per_item: float) -> tuple[float, float]:
-    """First and last temperature of a cooling walk that can try so many moves an item."""
-    first = FIRST_TAKEN * min(1.0, (moves_per_item / LONG_WALK) ** 0.5)
+def heat_range(worsenings: Float, moves_per_item: float, taken: float = FIRST_TAKEN) -> tuple[float, float]:
+    """First and last temperature of a cooling walk that can try so many moves an item; ``taken`` of a long one."""
+    first = taken * min(1.0, (moves_per_item / LONG_WALK) ** 0.5)
     start = heat_for(worsenings, max(first, LAST_TAKEN))
     return start, min(start, heat_for(worsenings, LAST_TAKEN))

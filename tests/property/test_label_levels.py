@@ -54,7 +54,7 @@ def test_exact_methods_agree_with_brute_force_on_levels_of_labels() -> None:
         tally.instances += 1
         tally.infeasible += not truth.feasible
         for method in ("milp", "cpsat"):
-            problem = judge(instance, case.model, truth, method, tally)
+            problem, _ = judge(instance, case.model, truth, method, tally)
             if problem is not None:
                 tally.disagreements.append(f"seed {seed}, {method}: {problem}")
     assert not tally.disagreements, tally.table()

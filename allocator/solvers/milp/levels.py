@@ -44,7 +44,7 @@ __all__ = ["LevelRun", "Progress"]
 
 Float = npt.NDArray[np.float64]
 KEPT = Fraction(1, 10**6)  # of an earlier level's value: what rows of floats may lose of it
-ROW_MARGIN = 4e-9  # relative slack of a row that keeps a level: clearly more than the finest tolerance of the solver
+ROW_MARGIN = 1e-9  # relative slack of a row that keeps a level: what later levels may gain by it counts as agreement
 GAP_SHARE = 0.3  # of the tolerance of tangents, for the search of placements
 AGREED = Fraction(1, 10**10)  # relative difference of value and bound that no tangent improves
 NOISE = Fraction(1, 10**11)  # of the largest coefficient: what summing floats may leave of a zero

@@ -36,6 +36,8 @@ __all__ = ["solve"]
 
 CLAIM_TOLERANCE = Fraction(1, 10**9)
 EXPLANATION_SHARE_SECONDS = 5.0
+CHECK_TIMES = 5.0  # times the seconds of compiling that checking and writing the plan are taken to need
+MOST_CHECK_SHARE = 0.5  # of the time that is left
 
 
 def solve(
@@ -105,8 +107,15 @@ def solve(
     solver.refuse(compiled)
     start = _start(compiled, warm_start, recorder)
     with _checkpoint(compiled, checkpoint, recorder, start) as keep:
+        check = min(CHECK_TIMES * seconds["compile"], MOST_CHECK_SHARE * budget.remaining())
         answer = solver.solve(
-            compiled, budget=budget, recorder=recorder, start=start, seed=seed, threads=threads, gap=gap
+            compiled,
+            budget=budget.keeping(check),
+            recorder=recorder,
+            start=start,
+            seed=seed,
+            threads=threads,
+            gap=gap,
         )
         seconds["build"] = answer.seconds.get("build", 0.0)
         seconds["solve"] = time.monotonic() - started - seconds["compile"] - seconds["build"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from allocator.checker.situation import Situation
@@ -36,9 +35,13 @@ def spread(situation: Situation) -> Iterator[Violation]:
 
 def dependency(situation: Situation) -> Iterator[Violation]:
     """Zones of a level that hold one group without the other it depends on."""
+    known: dict[tuple[str, str], dict[int, int]] = {}  # a group takes part in many rules
     for rule in situation.instance.dependencies:
-        needed = _held(situation, rule.on, rule.level)
-        for zone in _held(situation, rule.group, rule.level):
+        for group in (rule.on, rule.group):
+            if (group, rule.level) not in known:
+                known[group, rule.level] = _held(situation, group, rule.level)
+        needed = known[rule.on, rule.level]
+        for zone in known[rule.group, rule.level]:
             if zone not in needed:
                 message = f"holds members of {rule.group} and none of {rule.on}"
                 yield Violation(Family.DEPENDENCY, situation.instance.zones_of(rule.level)[zone].name, message)
@@ -46,9 +49,9 @@ def dependency(situation: Situation) -> Iterator[Violation]:
 
 def _held(situation: Situation, group: str, level: str) -> dict[int, int]:
     """Zones of a level with members of a group, ascending, and how many."""
-    counts: Counter[int] = Counter()
+    counts: dict[int, int] = {}
     zones = situation.zones(level)
     for node, count in situation.group_nodes.get(group, {}).items():
         for zone in zones[node]:
-            counts[zone] += count
+            counts[zone] = counts.get(zone, 0) + count
     return dict(sorted(counts.items()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from math import isfinite
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Progress"]
 
 PLAIN_EVERY = 1.0  # s between plain lines
+SAID_AT_ONCE = 2  # plans of a level: the first one, and the first better one
 LIVE_EVERY = 0.2  # s between drawings of the live line
 
 
@@ -46,7 +48,7 @@ class Progress:
         self._level: int | None = None
         self._value: float | None = None
         self._bound: float | None = None
-        self._announced: set[int | None] = set()
+        self._announced: Counter[int | None] = Counter()
         self._pending = False
         self._last = float("-inf")
         self._width = 0
@@ -78,10 +80,10 @@ class Progress:
             if event.kind == "phase":
                 self._phase = event.text or self._phase
             self._value, self._bound = event.value, event.bound
-            first = event.kind == "incumbent" and self._level not in self._announced
-            if first:
-                self._announced.add(self._level)
-            at_once = first or event.kind == "phase"  # phases are few, and what they say is said once
+            early = event.kind == "incumbent" and self._announced[self._level] < SAID_AT_ONCE
+            if early:
+                self._announced[self._level] += 1
+            at_once = early or event.kind == "phase"  # phases are few, and what they say is said once
             if self._live or self._stop.is_set():
                 return
             now = time.monotonic()

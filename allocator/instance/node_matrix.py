@@ -97,8 +97,7 @@ def node_matrix(paths: Sequence[str], rows: Sequence[Sequence[Fraction]]) -> Map
     known: dict[int, Fraction] = {}
     for row in {id(row): row for row in rows}.values():
         known.update(zip(map(id, row), row, strict=True))
-    filled = sum(sum(map(bool, row)) for row in rows)
-    if len(paths) >= LEAST_NODES and filled * LEAST_SHARE >= len(paths) ** 2:
+    if len(paths) >= LEAST_NODES:
         denominator = math.lcm(*{value.denominator for value in known.values()})
         units = {key: int(value * denominator) for key, value in known.items()}
         if max(units.values()) <= LARGEST:
@@ -106,9 +105,10 @@ def node_matrix(paths: Sequence[str], rows: Sequence[Sequence[Fraction]]) -> Map
             done: dict[int, array[int]] = {}
             for row in rows:
                 if id(row) not in done:
-                    done[id(row)] = array("q", [units[id(value)] for value in row])
+                    done[id(row)] = array("q", map(units.__getitem__, map(id, row)))
                 numbers.extend(done[id(row)])
-            return NodeMatrix(paths, numbers, denominator)
+            if (len(numbers) - numbers.count(0)) * LEAST_SHARE >= len(numbers):
+                return NodeMatrix(paths, numbers, denominator)
     return MappingProxyType(
         {
             (source, target): value

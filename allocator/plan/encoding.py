@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from fractions import Fraction
+from json.encoder import encode_basestring
 from typing import Any
 
 from allocator.errors import InternalError
@@ -48,17 +49,17 @@ def text_of(value: Any) -> str:
     InternalError
         As in ``encode``.
     """
-    if value.__class__ is Encoded:
-        return str(value)
     if value.__class__ is str:
-        return _ENCODE(value)
+        return encode_basestring(value)
+    if value.__class__ is Encoded or value.__class__ is int:
+        return str(value)
     if isinstance(value, Fraction):
         text = decimal_text(value)
         if text is None:
             raise InternalError(f"{value} is no decimal number")
         return text
     if value.__class__ is dict or isinstance(value, Mapping):
-        return "{" + ", ".join([f"{text_of(str(key))}: {text_of(item)}" for key, item in value.items()]) + "}"
+        return "{" + ", ".join([f"{encode_basestring(str(key))}: {text_of(item)}" for key, item in value.items()]) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join([text_of(item) for item in value]) + "]"
     try:

@@ -41,7 +41,7 @@ SEARCH_SHARE = 0.25  # of the time, for a search before the exact model
 SEARCH_SECONDS = 4.0  # that such a search gets, if that is no more than MOST_SEARCH_SHARE of the time
 MOST_SEARCH_SHARE = 0.6
 BOUND_SHARE = 0.15  # of the time, kept for bounds after a search alone
-MOST_BOUND_SECONDS = 20.0
+MOST_BOUND_SECONDS = 12.0
 
 
 def choose(name: str) -> Method:

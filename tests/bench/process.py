@@ -30,7 +30,7 @@ class Solved:
     best: tuple[tuple[float, float], ...]
 
     def first_below(self, value: Fraction) -> float | None:
-        """When progress first told of a better value, s; its lines are a second apart but for the first one."""
+        """When progress first told of a better value, s; its lines are a second apart but for the first two."""
         return next((when for when, best in self.best if best < value), None)
 
 

@@ -241,9 +241,9 @@ def _moves(evaluation: Evaluation, goal: Goal) -> Fraction:  # noqa: ARG001 - on
     process = Fraction(0)
     by_group: dict[str, int] = {}
     for block_entity in compiled.blocks:
-        if block_entity.current_node >= 0:
+        left = block_entity.count - stay.get(block_entity.index, 0)
+        if left and block_entity.current_node >= 0:
             workload = compiled.instance.workloads[block_entity.workload]
-            left = block_entity.count - stay.get(block_entity.index, 0)
             process += workload.move_cost * left
             by_group[workload.group] = by_group.get(workload.group, 0) + left
     service = max(by_group.values(), default=0)

@@ -136,6 +136,6 @@ def refuse_rules(compiled: Compiled) -> None:
     if any(block in teams for unit in compiled.gangs for block in unit.blocks):
         raise MethodRefused("local search: members that belong to a team and to a gang")
     if Family.SPREAD not in model.ignore:
-        for spread in instance.spreads:
-            if len(partitions(compiled, spread.level)) > 1:
-                raise MethodRefused(f"local search: `spread` over zones of level {spread.level} that lie in each other")
+        for level in dict.fromkeys(spread.level for spread in instance.spreads):
+            if len(partitions(compiled, level)) > 1:
+                raise MethodRefused(f"local search: `spread` over zones of level {level} that lie in each other")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from allocator import load_instance
@@ -16,6 +17,8 @@ from allocator.solvers.heuristic.search.run import Search
 from allocator.solvers.heuristic.search.walker import Walker
 from allocator.solvers.recorder import Recorder
 from tests.builders import model
+
+Float = npt.NDArray[np.float64]
 
 QUICKSTART = Path(__file__).parents[4] / "instances" / "quickstart" / "quickstart.yaml"
 
@@ -29,8 +32,8 @@ class Walks:
         self.better = better
         walk = Walker.walk
 
-        def recorded(walker: Walker, level: int, caps: object, heat: float, rounds: int, mix: object) -> None:
-            walk(walker, level, caps, heat, rounds, mix)  # type: ignore[arg-type]
+        def recorded(walker: Walker, level: int, caps: Float, heat: float, *rest: object) -> None:
+            walk(walker, level, caps, heat, *rest)  # type: ignore[arg-type]
             self.heats.setdefault(self.order.index(walker), []).append(heat)
             walker.values[level] = -1e30 if self.order.index(walker) == better else 1.0
 

@@ -6,6 +6,9 @@ are decided after the placement; the kernels steer by amounts in excess of what 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -82,7 +85,20 @@ def build_problem(compiled: Compiled, items: Items) -> Problem:
         **traffic.fields,
         **costs.fields,
     }
+    fields |= _spare(fields)
     return Problem(**fields)  # type: ignore[arg-type]
+
+
+def _spare(fields: Mapping[str, Any]) -> dict[str, object]:
+    """Transient columns, and what newcomers may need of them: who leaves a node holds there what it held."""
+    lasting = np.nonzero(fields["holds"])[0].astype(np.int64)
+    current, leaf = fields["current"], fields["leaf"]
+    kinds = int(fields["sizes"][at.KINDS])
+    runs = np.nonzero(current >= 0)[0] if len(lasting) else np.zeros(0, dtype=np.int64)
+    rows = fields["current_option"][runs] * kinds + fields["kind"][current[runs]]
+    spare = fields["limit"][leaf][:, lasting]
+    np.subtract.at(spare, current[runs], fields["need"][rows][:, lasting])
+    return {"lasting": lasting, "spare": np.ascontiguousarray(spare)}
 
 
 def _topology(compiled: Compiled, columns: Columns) -> dict[str, object]:

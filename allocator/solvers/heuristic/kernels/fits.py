@@ -38,6 +38,7 @@ from allocator.solvers.heuristic.kernels.layout import (
     P_GROUP,
     P_HOLDS,
     P_KIND,
+    P_LASTING,
     P_LEAF,
     P_LIMIT,
     P_MOST_MOVES,
@@ -50,6 +51,7 @@ from allocator.solvers.heuristic.kernels.layout import (
     P_POOL_OF,
     P_SIZES,
     P_SLOT,
+    P_SPARE,
     P_TALLY,
     P_TALLY_OFFSET,
     P_TALLY_START,
@@ -78,7 +80,7 @@ from allocator.solvers.heuristic.kernels.watts import draw_of
 if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.tables import Table
 
-__all__ = ["broken", "fits", "leaves_room", "partner", "roomy", "welcome"]
+__all__ = ["broken", "fits", "leaves_room", "partner", "reachable", "roomy", "welcome"]
 
 
 @part
@@ -102,6 +104,19 @@ def roomy(problem: Table, state: Table, item: int, node: int, option: int) -> bo
     for c in range(p_sizes[COLUMNS]):
         need = p_need[row, c]
         if need > 0 and not (home and p_holds[c]) and s_use[leaf, c] + s_held[leaf, c] + need > p_limit[leaf, c]:
+            return False
+    return True
+
+
+@part
+def reachable(problem: Table, item: int, node: int, option: int) -> bool:
+    """Whether an item can come to a node at all, whoever leaves it: what runs there now stays held."""
+    if ints(problem, P_CURRENT)[item] == node:
+        return True
+    lasting, spare, need = ints(problem, P_LASTING), ints2(problem, P_SPARE), ints2(problem, P_NEED)
+    row = option * ints(problem, P_SIZES)[KINDS] + ints(problem, P_KIND)[node]
+    for q in range(len(lasting)):
+        if need[row, lasting[q]] > spare[node, q]:
             return False
     return True
 

@@ -21,6 +21,8 @@ from __future__ import annotations
     P_SOFT_WEIGHT,
     P_SOFT_LEVEL,
     P_HOLDS,
+    P_LASTING,
+    P_SPARE,
     P_ELIGIBLE,
     P_POOL_OF,
     P_OWN,
@@ -92,7 +94,7 @@ from __future__ import annotations
     P_STABLE_COLUMN,
     P_UNIT_OF_SHARE,
     P_SCALARS,
-) = range(88)
+) = range(90)
 
 # scalars of a problem
 (

@@ -41,7 +41,8 @@ class Problem(NamedTuple):
     path_start, path : every domain at and above a node that has an uplink, from the node upwards.
     need : int64[O * K, Q]. limit : int64[D, Q]. closed : uint8[D], no new member may enter.
     soft : int64[D, Q], soft_weight : float64[D, Q] per unit above ``soft``. soft_level : int64[Q].
-    holds : uint8[Q], transient columns. eligible : uint8[O, N].
+    holds : uint8[Q], transient columns. lasting : int64[H], their numbers; spare : int64[N, H], what newcomers may
+    need of them at most, since who runs there now holds it there or elsewhere. eligible : uint8[O, N].
     pool_of : int64[N, R], domain whose pool the node draws on, -1. own : int64[N, R], what the node has itself.
     pool_limit : int64[D, R].
     workload, current, current_option, group : int64[M]; -1 where not running, or in no ruled group.
@@ -86,6 +87,8 @@ class Problem(NamedTuple):
     soft_weight: Float
     soft_level: Int
     holds: Byte
+    lasting: Int
+    spare: Int
     eligible: Byte
     pool_of: Int
     own: Int

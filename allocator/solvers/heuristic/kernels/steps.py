@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from allocator.solvers.heuristic.kernels.chance import below, uniform
+from allocator.solvers.heuristic.kernels.fits import reachable
 from allocator.solvers.heuristic.kernels.indices import FLAGS, MOVING, NODES, PAIRS, TRANSIENT, UNITS
 from allocator.solvers.heuristic.kernels.jit import part
 from allocator.solvers.heuristic.kernels.layout import (
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["homesick", "leave", "some_node", "some_on", "some_option", "step"]
 
+LOOKS = 16
 HOMESICK = 0.3  # part of the moves of an item that try it where it runs now
 
 
@@ -118,7 +120,14 @@ def some_node(problem: Table, state: Table, item: int) -> int:
             first = p_pair_start[item]
             near = s_where[p_pair_item[first + below(s_random, p_pair_start[item + 1] - first)]]
     if near < 0:
-        return below(s_random, p_sizes[NODES])
+        node = below(s_random, p_sizes[NODES])
+        if flags & TRANSIENT and s_where[item] >= 0:
+            option = ints(state, S_OPTION)[item]
+            for _ in range(LOOKS):
+                if reachable(problem, item, node, option):
+                    break
+                node = below(s_random, p_sizes[NODES])
+        return node
     # the node itself, or one in a domain around it
     length = p_path_start[near + 1] - p_path_start[near]
     height = 0

@@ -47,7 +47,14 @@ from allocator.solvers.heuristic.kernels.layout import (
     S_WHERE,
 )
 from allocator.solvers.heuristic.kernels.state import LARGEST_MOVE
-from allocator.solvers.heuristic.kernels.steps import leave, some_node, some_on, some_option, step
+from allocator.solvers.heuristic.kernels.steps import (
+    leave,
+    some_node,
+    some_on,
+    some_option,
+    someone_elsewhere,
+    step,
+)
 from allocator.solvers.heuristic.kernels.tables import ints, ints2, marks, marks2, words
 from allocator.solvers.heuristic.kernels.units import is_gang, leave_unit, scatter_unit, seat_unit
 
@@ -205,38 +212,30 @@ def propose(problem: Table, state: Table, move: int) -> int:
     if move == DROP:
         unit = p_unit[item]
         return leave(state, 0, item) if unit < 0 else leave_unit(problem, state, 0, unit)
-    if move == SWAP:
-        there = some_node(problem, state, item)
-        if there == here:
-            return 0
-        other = partner(problem, state, item, there, some_on(state, there, 64), SCANNED, True)
+    if move in (SWAP, CHAIN):
+        other = someone_elsewhere(problem, state, item)
         if other < 0:
             return 0
-        number = leave(state, leave(state, 0, item), other)
-        number = step(state, number, item, there, s_option[item], 1)
-        return step(state, number, other, here, s_option[other], 1)
-    if move == CHAIN:
-        there = some_node(problem, state, item)
-        if there == here:
-            return 0
-        other = partner(problem, state, item, there, some_on(state, there, 64), SCANNED, False)
+        there = s_where[other]
+        other = partner(problem, state, item, there, other, SCANNED, move == SWAP)
         if other < 0:
             return 0
-        node = -1
+        target = here if move == SWAP else -1
         for _ in range(6):
+            if target >= 0:
+                break
             node = some_node(problem, state, other)
             if (
                 node not in (there, here)
                 and roomy(problem, state, other, node, s_option[other])
                 and welcome(problem, state, other, node, -1)
             ):
-                break
-            node = -1
-        if node < 0:
+                target = node
+        if target < 0:
             return 0
         number = leave(state, leave(state, 0, item), other)
         number = step(state, number, item, there, s_option[item], 1)
-        return step(state, number, other, node, s_option[other], 1)
+        return step(state, number, other, target, s_option[other], 1)
     if move == TEAM:
         unit = p_unit[item]
         if unit < 0 or p_unit_start[unit + 1] - p_unit_start[unit] > LARGEST_MOVE // 4:

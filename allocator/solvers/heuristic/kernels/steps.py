@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from allocator.solvers.heuristic.kernels.chance import below, uniform
 from allocator.solvers.heuristic.kernels.fits import reachable
-from allocator.solvers.heuristic.kernels.indices import FLAGS, MOVING, NODES, PAIRS, TRANSIENT, UNITS
+from allocator.solvers.heuristic.kernels.indices import FLAGS, ITEMS, MOVING, NODES, PAIRS, TRANSIENT, UNITS
 from allocator.solvers.heuristic.kernels.jit import part
 from allocator.solvers.heuristic.kernels.layout import (
     NEARNESS,
@@ -41,9 +41,10 @@ from allocator.solvers.heuristic.kernels.tables import floats, ints, ints2, word
 if TYPE_CHECKING:
     from allocator.solvers.heuristic.kernels.tables import Table
 
-__all__ = ["homesick", "leave", "some_node", "some_on", "some_option", "step"]
+__all__ = ["homesick", "leave", "some_node", "some_on", "some_option", "someone_elsewhere", "step"]
 
-LOOKS = 16
+LOOKS = 16  # at nodes or items until one will do
+STRIDE = 64  # random steps along a node's list, at most
 HOMESICK = 0.3  # part of the moves of an item that try it where it runs now
 
 
@@ -90,8 +91,21 @@ def homesick(problem: Table, state: Table, item: int) -> bool:
 
 
 @part
-def some_node(problem: Table, state: Table, item: int) -> int:
-    """A node: now and then where the item runs now, often near one that it talks to, else any."""
+def some_on(state: Table, node: int, most: int) -> int:
+    """An item of a node, fewer than ``most`` random steps along its list; -1 where there is none."""
+    s_first_on = ints(state, S_FIRST_ON)
+    s_random = words(state, S_RANDOM)
+    s_next_on = ints(state, S_NEXT_ON)
+    item = s_first_on[node]
+    if item >= 0:
+        for _ in range(below(s_random, min(most, ints(state, S_MEMBERS)[node]))):
+            item = s_next_on[item]
+    return item
+
+
+@part
+def near_node(problem: Table, state: Table, item: int) -> int:
+    """A node: now and then where the item runs now, often near one that it talks to; else -1."""
     p_sizes = ints(problem, P_SIZES)
     p_scalars = floats(problem, P_SCALARS)
     p_unit = ints(problem, P_UNIT)
@@ -120,14 +134,7 @@ def some_node(problem: Table, state: Table, item: int) -> int:
             first = p_pair_start[item]
             near = s_where[p_pair_item[first + below(s_random, p_pair_start[item + 1] - first)]]
     if near < 0:
-        node = below(s_random, p_sizes[NODES])
-        if flags & TRANSIENT and s_where[item] >= 0:
-            option = ints(state, S_OPTION)[item]
-            for _ in range(LOOKS):
-                if reachable(problem, item, node, option):
-                    break
-                node = below(s_random, p_sizes[NODES])
-        return node
+        return -1
     # the node itself, or one in a domain around it
     length = p_path_start[near + 1] - p_path_start[near]
     height = 0
@@ -138,13 +145,35 @@ def some_node(problem: Table, state: Table, item: int) -> int:
 
 
 @part
-def some_on(state: Table, node: int, most: int) -> int:
-    """An item of a node, fewer than ``most`` random steps along its list; -1 where there is none."""
-    s_first_on = ints(state, S_FIRST_ON)
-    s_random = words(state, S_RANDOM)
-    s_next_on = ints(state, S_NEXT_ON)
-    item = s_first_on[node]
-    if item >= 0:
-        for _ in range(below(s_random, min(most, ints(state, S_MEMBERS)[node]))):
-            item = s_next_on[item]
-    return item
+def some_node(problem: Table, state: Table, item: int) -> int:
+    """A node: ``near_node``, else any where the item can come at all."""
+    node = near_node(problem, state, item)
+    if node >= 0:
+        return node
+    random, number = words(state, S_RANDOM), ints(problem, P_SIZES)[NODES]
+    node = below(random, number)
+    if ints(problem, P_SIZES)[FLAGS] & TRANSIENT and ints(state, S_WHERE)[item] >= 0:
+        option = ints(state, S_OPTION)[item]
+        for _ in range(LOOKS):
+            if reachable(problem, item, node, option):
+                break
+            node = below(random, number)
+    return node
+
+
+@part
+def someone_elsewhere(problem: Table, state: Table, item: int) -> int:
+    """An item to exchange with: one on ``near_node``, else any on a node where the item can come; -1 without."""
+    where, random = ints(state, S_WHERE), words(state, S_RANDOM)
+    here = where[item]
+    node = near_node(problem, state, item)
+    if node >= 0:
+        return some_on(state, node, STRIDE) if node != here else -1
+    number, option = ints(problem, P_SIZES)[ITEMS], ints(state, S_OPTION)[item]
+    holds = ints(problem, P_SIZES)[FLAGS] & TRANSIENT
+    for _ in range(LOOKS):
+        other = below(random, number)
+        node = where[other]
+        if node >= 0 and node != here and (not holds or reachable(problem, item, node, option)):
+            return other
+    return -1

@@ -22,7 +22,7 @@ def mix_of(problem: Problem, *, left: bool) -> Float:
     weight[moves.SHIFT] = 35 if full else 45
     weight[moves.SWAP] = 30 if full else 35
     weight[moves.CHAIN] = 34 if full else 15
-    weight[moves.MAKE_ROOM] = 1
+    weight[moves.MAKE_ROOM] = 6 if full else 1
     teams = bool(flags & at.UNITS)
     if teams:
         weight[moves.TEAM] = 8

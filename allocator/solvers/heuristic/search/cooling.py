@@ -33,8 +33,9 @@ DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
 WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
 TRIAL_SHARE = 0.2  # of a level's time, until where a hot and a cool walk cool for trial; the better start is kept
 TRIED_FROM = 500  # moves an item from where both are tried
+TURN_MOVES = 50_000  # moves an item of a cooling; where there is time for more, one more cooling is worth more
 COOL_TAKEN = 0.35  # part of the worsenings that a cool walk takes first
-EXCHANGES = 20  # times that walks compare notes in a level
+EXCHANGES = 20  # times that walks compare notes in a cooling
 MOVES_A_REFILL = 20  # moves of a walk that take as long
 NEAR = 1e-9  # of a level's value: less is rounding
 
@@ -61,17 +62,22 @@ class Cooling:
         rounds = FIRST_ROUNDS
         ranges: list[tuple[float, float]] = []
         chosen = False
-        exchanged = 0
+        turns, exchanged = 1, 0
         with ThreadPoolExecutor(len(self.walkers)) as pool:
             while (progress := clock.progress()) < 1.0 and min(place.value for place in best) > until:
                 heats = [1e-300] * len(self.walkers)
                 if progress > DESCENT_SHARE:
-                    ranges = ranges or self._ranges(clock.done / progress)
+                    if not ranges:
+                        each = clock.done / progress / max(1, len(self.walkers[0].items.block))
+                        ranges = self._ranges(each)
+                        turns = 1 if self.warm else max(1, int(each * (1.0 - TRIAL_SHARE) / TURN_MOVES))
                     if len(ranges) > 1 and not chosen and progress > TRIAL_SHARE:
                         chosen = True
                         ranges = [self._choose(ranges, best)]
                     begun, over = (DESCENT_SHARE, TRIAL_SHARE) if len(ranges) > 1 else (TRIAL_SHARE * chosen, 1.0)
                     part = min(1.0, (progress - begun) / (over - begun))
+                    if len(ranges) == 1:
+                        part = part * turns % 1.0
                     heats = [_between(ranges[index % len(ranges)], part) for index in range(len(self.walkers))]
                 if clock.moves is not None:
                     rounds = max(1, min(rounds, clock.moves - clock.done))
@@ -88,19 +94,18 @@ class Cooling:
                         self.report(level, min(best, key=lambda place: place.value))
                 if self.threshold is not None and min(place.value for place in best) <= NEAR:
                     best = self._lower_threshold(self.threshold, best, level)
-                if len(ranges) <= 1 and progress * EXCHANGES >= exchanged + 1:
-                    exchanged = int(progress * EXCHANGES)
+                if len(ranges) <= 1 and progress * EXCHANGES * turns >= exchanged + 1:
+                    exchanged = int(progress * EXCHANGES * turns)
                     self._exchange(level)
         for walker, place in zip(self.walkers, best, strict=True):
             if walker.value(level) > place.value:
                 walker.back_to(place)
 
-    def _ranges(self, moves: float) -> list[tuple[float, float]]:
-        """First and last temperature of walks that can try so many moves; two of them where both shall be tried."""
+    def _ranges(self, each: float) -> list[tuple[float, float]]:
+        """First and last temperature of walks of ``each`` moves an item; two of them where both shall be tried."""
         if self.warm:
             return [(self.warm, self.warm * WARM_FALL)]
         sampled = np.concatenate([walker.sampled() for walker in self.walkers])
-        each = moves / max(1, len(self.walkers[0].items.block))
         found = [heat_range(sampled, each)]
         if len(self.walkers) > 1 and each >= TRIED_FROM:
             found.append(heat_range(sampled, each, COOL_TAKEN))

@@ -18,7 +18,7 @@ from allocator.model.families import GoalId
 from allocator.solvers.heuristic.kernels import indices as at
 from allocator.solvers.heuristic.search.clock import Clock
 from allocator.solvers.heuristic.search.filling import Filling
-from allocator.solvers.heuristic.search.heat import heat_range
+from allocator.solvers.heuristic.search.heat import COLD, Schedule, heat_range
 from allocator.solvers.heuristic.search.mixes import mix_of
 from allocator.solvers.heuristic.search.peaks import Threshold
 from allocator.solvers.heuristic.search.walker import Place, Walker
@@ -60,25 +60,14 @@ class Cooling:
         """Descend, measure the worsenings, then cool. Ends with every walk at its best place of this level."""
         best = [walker.place(level) for walker in self.walkers]
         rounds = FIRST_ROUNDS
-        ranges: list[tuple[float, float]] = []
-        chosen = False
-        turns, exchanged = 1, 0
+        schedule: Schedule | None = None
+        exchanged = 0
         with ThreadPoolExecutor(len(self.walkers)) as pool:
             while (progress := clock.progress()) < 1.0 and min(place.value for place in best) > until:
-                heats = [1e-300] * len(self.walkers)
+                heats = [COLD] * len(self.walkers)
                 if progress > DESCENT_SHARE:
-                    if not ranges:
-                        each = clock.done / progress / max(1, len(self.walkers[0].items.block))
-                        ranges = self._ranges(each)
-                        turns = 1 if self.warm else max(1, int(each * (1.0 - TRIAL_SHARE) / TURN_MOVES))
-                    if len(ranges) > 1 and not chosen and progress > TRIAL_SHARE:
-                        chosen = True
-                        ranges = [self._choose(ranges, best)]
-                    begun, over = (DESCENT_SHARE, TRIAL_SHARE) if len(ranges) > 1 else (TRIAL_SHARE * chosen, 1.0)
-                    part = min(1.0, (progress - begun) / (over - begun))
-                    if len(ranges) == 1:
-                        part = part * turns % 1.0
-                    heats = [_between(ranges[index % len(ranges)], part) for index in range(len(self.walkers))]
+                    schedule = self._scheduled(schedule, clock.done / progress, progress, best)
+                    heats = [schedule.heat(index, progress) for index in range(len(self.walkers))]
                 if clock.moves is not None:
                     rounds = max(1, min(rounds, clock.moves - clock.done))
                 began = time.perf_counter()
@@ -94,29 +83,36 @@ class Cooling:
                         self.report(level, min(best, key=lambda place: place.value))
                 if self.threshold is not None and min(place.value for place in best) <= NEAR:
                     best = self._lower_threshold(self.threshold, best, level)
-                if len(ranges) <= 1 and progress * EXCHANGES * turns >= exchanged + 1:
-                    exchanged = int(progress * EXCHANGES * turns)
+                number = int(progress * EXCHANGES * (schedule.turns if schedule else 1))
+                if number > exchanged and (schedule is None or len(schedule.ranges) == 1):
+                    exchanged = number
                     self._exchange(level)
         for walker, place in zip(self.walkers, best, strict=True):
             if walker.value(level) > place.value:
                 walker.back_to(place)
 
-    def _ranges(self, each: float) -> list[tuple[float, float]]:
-        """First and last temperature of walks of ``each`` moves an item; two of them where both shall be tried."""
-        if self.warm:
-            return [(self.warm, self.warm * WARM_FALL)]
-        sampled = np.concatenate([walker.sampled() for walker in self.walkers])
-        found = [heat_range(sampled, each)]
-        if len(self.walkers) > 1 and each >= TRIED_FROM:
-            found.append(heat_range(sampled, each, COOL_TAKEN))
-        return found
-
-    def _choose(self, ranges: list[tuple[float, float]], best: list[Place]) -> tuple[float, float]:
-        """The range whose walks got furthest; all go on from the best place."""
+    def _scheduled(self, known: Schedule | None, moves: float, progress: float, best: list[Place]) -> Schedule:
+        """The schedule that holds now. ``moves``: that a walk can try in the level."""
+        if known is None:
+            return self._first_schedule(moves / max(1, len(self.walkers[0].items.block)))
+        if progress < known.end:
+            return known
+        # a trial is over: all go on from the best place, with the start of the walk that got there
         first = min(range(len(best)), key=lambda index: best[index].value)
         for walker in self.walkers:
             walker.back_to(best[first])
-        return ranges[first % len(ranges)]
+        return Schedule((known.ranges[first % len(known.ranges)],), known.end, 1.0, known.turns)
+
+    def _first_schedule(self, each: float) -> Schedule:
+        """The schedule of walks of so many moves an item; it ends early where it tries two starts."""
+        if self.warm:
+            return Schedule(((self.warm, self.warm * WARM_FALL),), DESCENT_SHARE, 1.0)
+        turns = max(1, int(each * (1.0 - TRIAL_SHARE) / TURN_MOVES))
+        sampled = np.concatenate([walker.sampled() for walker in self.walkers])
+        hot = heat_range(sampled, each)
+        if len(self.walkers) == 1 or each < TRIED_FROM:
+            return Schedule((hot,), DESCENT_SHARE, 1.0, turns)
+        return Schedule((hot, heat_range(sampled, each, COOL_TAKEN)), DESCENT_SHARE, TRIAL_SHARE, turns)
 
     def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heats: list[float], rounds: int) -> None:
         """One round of every walk; where only who stands counts, some domains are filled anew before or instead."""
@@ -156,9 +152,3 @@ class Cooling:
             walker.back_to(place)
         threshold.follow(self.walkers)
         return [walker.place(level) for walker in self.walkers]
-
-
-def _between(heats: tuple[float, float], part: float) -> float:
-    """The temperature of a walk of which a part is over."""
-    first, last = heats
-    return max(first * (last / first) ** part, 1e-300) if first > 0 else 1e-300

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["heat_for", "heat_range"]
+__all__ = ["COLD", "Schedule", "heat_for", "heat_range"]
 
 Float = npt.NDArray[np.float64]
 
 FIRST_TAKEN = 0.88  # part of the worsening moves that is taken at the start of a long walk
 LONG_WALK = 4000  # moves an item that make a walk long; a short one starts cooler
 LAST_TAKEN = 0.0005
+COLD = 1e-300  # temperature at which nothing worse is taken
 
 
 def heat_for(worsenings: Float, taken: float) -> float:
@@ -33,3 +36,24 @@ def heat_range(worsenings: Float, moves_per_item: float, taken: float = FIRST_TA
     first = taken * min(1.0, (moves_per_item / LONG_WALK) ** 0.5)
     start = heat_for(worsenings, max(first, LAST_TAKEN))
     return start, min(start, heat_for(worsenings, LAST_TAKEN))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Temperatures of walks side by side over a part of a level, geometric from the first to the last.
+
+    ``ranges``: first and last temperature, of the walks in turn. ``begin``, ``end``: progress of the level between
+    which they hold. ``turns``: times that the walks cool in it, one after the other.
+    """
+
+    ranges: tuple[tuple[float, float], ...]
+    begin: float
+    end: float
+    turns: int = 1
+
+    def heat(self, walk: int, progress: float) -> float:
+        """Temperature of a walk; the last one once the part is over."""
+        first, last = self.ranges[walk % len(self.ranges)]
+        part = (progress - self.begin) / (self.end - self.begin)
+        part = part * self.turns % 1.0 if part < 1.0 else 1.0
+        return max(first * (last / first) ** part, COLD) if first > 0 else COLD

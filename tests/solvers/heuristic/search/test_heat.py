@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from allocator.solvers.heuristic.search.heat import LAST_TAKEN, LONG_WALK, heat_for, heat_range
+from allocator.solvers.heuristic.search.heat import COLD, LAST_TAKEN, LONG_WALK, Schedule, heat_for, heat_range
 
 
 @pytest.mark.parametrize("taken", [0.9, 0.4, 0.03, 1e-3])
@@ -24,3 +24,19 @@ def test_a_longer_walk_starts_hotter_and_ends_alike() -> None:
 
 def test_without_worsenings_there_is_no_heat() -> None:
     assert heat_range(np.zeros(0), 100) == (0.0, 0.0)
+
+
+def test_a_schedule_cools_each_walk_by_its_own_range() -> None:
+    trial = Schedule(((100.0, 1.0), (10.0, 1.0)), 0.0, 0.2)
+    assert [trial.heat(walk, 0.0) for walk in range(3)] == [100.0, 10.0, 100.0]
+    assert trial.heat(0, 0.1) == pytest.approx(10.0)
+    assert [trial.heat(walk, 0.2) for walk in range(2)] == [1.0, 1.0]
+
+
+def test_with_time_for_several_coolings_each_starts_hot_and_the_last_ends_cold() -> None:
+    schedule = Schedule(((100.0, 1.0),), 0.2, 1.0, turns=4)
+    for turn in range(4):
+        assert schedule.heat(0, 0.2 + 0.2 * turn + 1e-9) == pytest.approx(100.0, rel=1e-5)
+        assert schedule.heat(0, 0.4 + 0.2 * turn - 1e-9) == pytest.approx(1.0, rel=1e-5)
+    assert schedule.heat(0, 1.0) == 1.0
+    assert Schedule(((0.0, 0.0),), 0.0, 1.0).heat(0, 0.5) == COLD

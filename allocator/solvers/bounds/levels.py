@@ -70,10 +70,10 @@ class _Bounds:
         level = self.compiled.model.levels[index]
         placed = everyone(self.compiled) or self._all_placed_before(index)
         found = [self._simple(level, placed)]
+        if not self.budget.exhausted:  # before the relaxation, which takes far longer where this one says something
+            found.append(reassignment_bound(self.compiled, level, self.budget))
         if not self.grace.exhausted:
             found.append(self._relaxed(index, placed))
-        if not self.budget.exhausted:
-            found.append(reassignment_bound(self.compiled, level, self.budget))
         if level.goals[0].worst and len(level.goals) == 1 and not self.budget.exhausted:
             found.append(self._worst(index, placed))
         known = [bound for bound in found if bound is not None]

@@ -136,6 +136,25 @@ def with_method(monkeypatch: pytest.MonkeyPatch, method: GreedyMethod) -> None:
     monkeypatch.setattr("allocator.solvers.auto.choose", lambda name: method)
 
 
+class Watch(GreedyMethod):
+    """Notes when its time ends."""
+
+    ends: float | None = None
+
+    def solve(self, *arguments: Any, **named: Any) -> Answer:
+        self.ends = named["budget"].limits.seconds
+        return super().solve(*arguments, **named)
+
+
+def test_a_method_ends_before_the_limit_so_that_the_plan_can_be_checked() -> None:
+    watch = Watch()
+    solved(two_nodes(), "placed", method=watch, time_limit=30)
+    assert watch.ends is not None
+    assert 15 <= watch.ends < 30
+    solved(two_nodes(), "placed", method=watch, time_limit=None)
+    assert watch.ends is None
+
+
 @pytest.mark.parametrize(
     ("claims", "message"),
     [

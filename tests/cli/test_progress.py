@@ -49,6 +49,18 @@ def test_first_incumbents_show_at_once_and_others_at_most_once_a_second(clock: C
     assert any("level 2/2 power" in line and "best 1.5 kW" in line for line in lines)
 
 
+def test_the_first_better_plan_shows_at_once(clock: Clock) -> None:
+    stream = io.StringIO()
+    with Progress(MODEL, stream, live=False, elapsed=clock.monotonic) as shown:
+        recorder = Recorder(clock.monotonic, (shown,))
+        recorder.phase("search", 0)
+        for value in (1.0, 2.0, 3.0):
+            clock.now += 0.1
+            recorder.incumbent(0, value)
+        lines = stream.getvalue().splitlines()
+    assert [line.rsplit(maxsplit=1)[-1] for line in lines[1:]] == ["1", "2"]
+
+
 def test_the_last_state_is_written_at_the_end(clock: Clock) -> None:
     stream = io.StringIO()
     with Progress(MODEL, stream, live=False, elapsed=clock.monotonic) as shown:

@@ -31,8 +31,7 @@ FIRST_ROUNDS = 2000  # moves between looks at the clock, until a round's seconds
 CHUNK_SECONDS = 0.04
 DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
 WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
-TRIAL_SHARE = 0.2  # of a level's time, until where a hot and a cool walk cool for trial; the better start is kept
-TRIED_FROM = 500  # moves an item from where both are tried
+BOTH_FROM = 500  # moves an item from where one walk starts hot and one cool: nothing stated tells which ends better
 TURN_MOVES = 50_000  # moves an item of a cooling; where there is time for more, one more cooling is worth more
 COOL_TAKEN = 0.35  # part of the worsenings that a cool walk takes first
 EXCHANGES = 20  # times that walks compare notes in a cooling
@@ -66,7 +65,7 @@ class Cooling:
             while (progress := clock.progress()) < 1.0 and min(place.value for place in best) > until:
                 heats = [COLD] * len(self.walkers)
                 if progress > DESCENT_SHARE:
-                    schedule = self._scheduled(schedule, clock.done / progress, progress, best)
+                    schedule = schedule or self._schedule(clock.done / progress)
                     heats = [schedule.heat(index, progress) for index in range(len(self.walkers))]
                 if clock.moves is not None:
                     rounds = max(1, min(rounds, clock.moves - clock.done))
@@ -84,35 +83,24 @@ class Cooling:
                 if self.threshold is not None and min(place.value for place in best) <= NEAR:
                     best = self._lower_threshold(self.threshold, best, level)
                 number = int(progress * EXCHANGES * (schedule.turns if schedule else 1))
-                if number > exchanged and (schedule is None or len(schedule.ranges) == 1):
+                if number > exchanged and (schedule is None or schedule.comparable(progress)):
                     exchanged = number
                     self._exchange(level)
         for walker, place in zip(self.walkers, best, strict=True):
             if walker.value(level) > place.value:
                 walker.back_to(place)
 
-    def _scheduled(self, known: Schedule | None, moves: float, progress: float, best: list[Place]) -> Schedule:
-        """The schedule that holds now. ``moves``: that a walk can try in the level."""
-        if known is None:
-            return self._first_schedule(moves / max(1, len(self.walkers[0].items.block)))
-        if progress < known.end:
-            return known
-        # a trial is over: all go on from the best place, with the start of the walk that got there
-        first = min(range(len(best)), key=lambda index: best[index].value)
-        for walker in self.walkers:
-            walker.back_to(best[first])
-        return Schedule((known.ranges[first % len(known.ranges)],), known.end, 1.0, known.turns)
-
-    def _first_schedule(self, each: float) -> Schedule:
-        """The schedule of walks of so many moves an item; it ends early where it tries two starts."""
+    def _schedule(self, moves: float) -> Schedule:
+        """The schedule of walks that can try so many moves in the level."""
         if self.warm:
-            return Schedule(((self.warm, self.warm * WARM_FALL),), DESCENT_SHARE, 1.0)
-        turns = max(1, int(each * (1.0 - TRIAL_SHARE) / TURN_MOVES))
+            return Schedule(((self.warm, self.warm * WARM_FALL),), DESCENT_SHARE)
+        each = moves / max(1, len(self.walkers[0].items.block))
+        turns = max(1, int(each / TURN_MOVES))
         sampled = np.concatenate([walker.sampled() for walker in self.walkers])
         hot = heat_range(sampled, each)
-        if len(self.walkers) == 1 or each < TRIED_FROM:
-            return Schedule((hot,), DESCENT_SHARE, 1.0, turns)
-        return Schedule((hot, heat_range(sampled, each, COOL_TAKEN)), DESCENT_SHARE, TRIAL_SHARE, turns)
+        if len(self.walkers) == 1 or each < BOTH_FROM or turns > 1:
+            return Schedule((hot,), DESCENT_SHARE, turns)
+        return Schedule((hot, heat_range(sampled, each, COOL_TAKEN)), DESCENT_SHARE)
 
     def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heats: list[float], rounds: int) -> None:
         """One round of every walk; where only who stands counts, some domains are filled anew before or instead."""

@@ -14,6 +14,7 @@ Float = npt.NDArray[np.float64]
 FIRST_TAKEN = 0.88  # part of the worsening moves that is taken at the start of a long walk
 LONG_WALK = 4000  # moves an item that make a walk long; a short one starts cooler
 LAST_TAKEN = 0.0005
+ALIKE_FROM = 0.9  # progress from where walks that started differently are about as cold
 COLD = 1e-300  # temperature at which nothing worse is taken
 
 
@@ -40,20 +41,23 @@ def heat_range(worsenings: Float, moves_per_item: float, taken: float = FIRST_TA
 
 @dataclass(frozen=True)
 class Schedule:
-    """Temperatures of walks side by side over a part of a level, geometric from the first to the last.
+    """Temperatures of walks side by side over a level, geometric from the first to the last.
 
-    ``ranges``: first and last temperature, of the walks in turn. ``begin``, ``end``: progress of the level between
-    which they hold. ``turns``: times that the walks cool in it, one after the other.
+    ``ranges``: first and last temperature, of the walks in turn. ``begin``: progress of the level from which they hold.
+    ``turns``: times that the walks cool, one after the other.
     """
 
     ranges: tuple[tuple[float, float], ...]
     begin: float
-    end: float
     turns: int = 1
 
     def heat(self, walk: int, progress: float) -> float:
-        """Temperature of a walk; the last one once the part is over."""
+        """Temperature of a walk; the last one at the end."""
         first, last = self.ranges[walk % len(self.ranges)]
-        part = (progress - self.begin) / (self.end - self.begin)
+        part = (progress - self.begin) / (1.0 - self.begin)
         part = part * self.turns % 1.0 if part < 1.0 else 1.0
         return max(first * (last / first) ** part, COLD) if first > 0 else COLD
+
+    def comparable(self, progress: float) -> bool:
+        """Whether the walks are about as cold as each other, so that their values tell which is ahead."""
+        return len(self.ranges) == 1 or progress >= ALIKE_FROM

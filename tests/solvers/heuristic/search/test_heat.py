@@ -27,16 +27,18 @@ def test_without_worsenings_there_is_no_heat() -> None:
 
 
 def test_a_schedule_cools_each_walk_by_its_own_range() -> None:
-    trial = Schedule(((100.0, 1.0), (10.0, 1.0)), 0.0, 0.2)
-    assert [trial.heat(walk, 0.0) for walk in range(3)] == [100.0, 10.0, 100.0]
-    assert trial.heat(0, 0.1) == pytest.approx(10.0)
-    assert [trial.heat(walk, 0.2) for walk in range(2)] == [1.0, 1.0]
+    schedule = Schedule(((100.0, 1.0), (10.0, 1.0)), 0.2)
+    assert [schedule.heat(walk, 0.2) for walk in range(3)] == [100.0, 10.0, 100.0]
+    assert schedule.heat(0, 0.6) == pytest.approx(10.0)
+    assert [schedule.heat(walk, 1.0) for walk in range(2)] == [1.0, 1.0]
+    assert [schedule.comparable(progress) for progress in (0.5, 0.95)] == [False, True]
+    assert Schedule(((100.0, 1.0),), 0.2).comparable(0.3)
 
 
 def test_with_time_for_several_coolings_each_starts_hot_and_the_last_ends_cold() -> None:
-    schedule = Schedule(((100.0, 1.0),), 0.2, 1.0, turns=4)
+    schedule = Schedule(((100.0, 1.0),), 0.2, turns=4)
     for turn in range(4):
         assert schedule.heat(0, 0.2 + 0.2 * turn + 1e-9) == pytest.approx(100.0, rel=1e-5)
         assert schedule.heat(0, 0.4 + 0.2 * turn - 1e-9) == pytest.approx(1.0, rel=1e-5)
     assert schedule.heat(0, 1.0) == 1.0
-    assert Schedule(((0.0, 0.0),), 0.0, 1.0).heat(0, 0.5) == COLD
+    assert Schedule(((0.0, 0.0),), 0.0).heat(0, 0.5) == COLD

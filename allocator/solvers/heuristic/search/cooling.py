@@ -32,6 +32,8 @@ CHUNK_SECONDS = 0.04
 DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
 WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
 BOTH_FROM = 500  # moves an item from where one walk starts hot and one cool: nothing stated tells which ends better
+TRIAL_SHARE = 0.2  # of a level's time, until where both cool for trial
+CLEAR = 0.02  # of the better value: if the other one is worse by more, all go on with the better start
 TURN_MOVES = 50_000  # moves an item of a cooling; where there is time for more, one more cooling is worth more
 COOL_TAKEN = 0.35  # part of the worsenings that a cool walk takes first
 EXCHANGES = 20  # times that walks compare notes in a cooling
@@ -66,6 +68,8 @@ class Cooling:
                 heats = [COLD] * len(self.walkers)
                 if progress > DESCENT_SHARE:
                     schedule = schedule or self._schedule(clock.done / progress)
+                    if progress >= schedule.end:
+                        schedule = self._after_trial(schedule, best)
                     heats = [schedule.heat(index, progress) for index in range(len(self.walkers))]
                 if clock.moves is not None:
                     rounds = max(1, min(rounds, clock.moves - clock.done))
@@ -99,8 +103,18 @@ class Cooling:
         sampled = np.concatenate([walker.sampled() for walker in self.walkers])
         hot = heat_range(sampled, each)
         if len(self.walkers) == 1 or each < BOTH_FROM or turns > 1:
-            return Schedule((hot,), DESCENT_SHARE, turns)
-        return Schedule((hot, heat_range(sampled, each, COOL_TAKEN)), DESCENT_SHARE)
+            return Schedule((hot,), DESCENT_SHARE, turns=turns)
+        return Schedule((hot, heat_range(sampled, each, COOL_TAKEN)), DESCENT_SHARE, TRIAL_SHARE)
+
+    def _after_trial(self, trial: Schedule, best: list[Place]) -> Schedule:
+        """What follows a trial of two starts: the better one for all, from its place on, if it is clearly better."""
+        reached = [min(place.value for place in best[start::2]) for start in range(2)]
+        if max(reached) - min(reached) <= CLEAR * abs(min(reached)):
+            return Schedule(trial.ranges, trial.end)
+        first = min(best, key=lambda place: place.value)
+        for walker in self.walkers:
+            walker.back_to(first)
+        return Schedule((trial.ranges[reached.index(min(reached))],), trial.end)
 
     def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heats: list[float], rounds: int) -> None:
         """One round of every walk; where only who stands counts, some domains are filled anew before or instead."""

@@ -41,20 +41,21 @@ def heat_range(worsenings: Float, moves_per_item: float, taken: float = FIRST_TA
 
 @dataclass(frozen=True)
 class Schedule:
-    """Temperatures of walks side by side over a level, geometric from the first to the last.
+    """Temperatures of walks side by side over a part of a level, geometric from the first to the last.
 
-    ``ranges``: first and last temperature, of the walks in turn. ``begin``: progress of the level from which they hold.
-    ``turns``: times that the walks cool, one after the other.
+    ``ranges``: first and last temperature, of the walks in turn. ``begin``, ``end``: progress of the level between
+    which they hold. ``turns``: times that the walks cool in it, one after the other.
     """
 
     ranges: tuple[tuple[float, float], ...]
     begin: float
+    end: float = 1.0
     turns: int = 1
 
     def heat(self, walk: int, progress: float) -> float:
         """Temperature of a walk; the last one at the end."""
         first, last = self.ranges[walk % len(self.ranges)]
-        part = (progress - self.begin) / (1.0 - self.begin)
+        part = (progress - self.begin) / (self.end - self.begin)
         part = part * self.turns % 1.0 if part < 1.0 else 1.0
         return max(first * (last / first) ** part, COLD) if first > 0 else COLD
 

@@ -31,6 +31,7 @@ def test_a_schedule_cools_each_walk_by_its_own_range() -> None:
     assert [schedule.heat(walk, 0.2) for walk in range(3)] == [100.0, 10.0, 100.0]
     assert schedule.heat(0, 0.6) == pytest.approx(10.0)
     assert [schedule.heat(walk, 1.0) for walk in range(2)] == [1.0, 1.0]
+    assert Schedule(((100.0, 1.0),), 0.2, 0.4).heat(0, 0.3) == pytest.approx(10.0)
     assert [schedule.comparable(progress) for progress in (0.5, 0.95)] == [False, True]
     assert Schedule(((100.0, 1.0),), 0.2).comparable(0.3)
 

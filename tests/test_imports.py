@@ -68,3 +68,8 @@ def test_a_module_loads_no_package_of_a_layer_above_it(module: str, without: set
     """Import contracts look at our own modules only; this looks at what really gets loaded."""
     _, modules = probed(f"import {module}")
     assert not {name for name in modules if name.split(".")[0] in without}
+
+
+def test_an_instance_of_common_units_needs_no_registry_of_units() -> None:
+    _, modules = probed("from allocator import load_instance; load_instance('instances/quickstart/quickstart.yaml')")
+    assert "pint" not in modules

@@ -24,6 +24,14 @@ from allocator.quantities import (
     round_down,
     round_up,
 )
+from allocator.quantities.units import _SYMBOLS, _factor
+
+
+@pytest.mark.parametrize(
+    ("dimension", "symbol"), [(d, symbol) for d, symbols in _SYMBOLS.items() for symbol in symbols]
+)
+def test_listed_symbols_are_what_the_registry_says(dimension: Dimension, symbol: str) -> None:
+    assert _SYMBOLS[dimension][symbol] == _factor(symbol, dimension)
 
 
 @pytest.mark.parametrize(

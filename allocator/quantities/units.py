@@ -1,6 +1,7 @@
 """Quantities with units to exact base units. Owns the units there are; knows no instance.
 
-The unit algebra is Pint's, on a small registry of our own with exact fractions; it is loaded when a unit is first met.
+The unit algebra is Pint's, on a small registry of our own with exact fractions. Loading it takes a quarter of a second,
+so the symbols that nearly every file keeps to are listed here, and it is loaded when another one is met.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ _SUFFIXES = {
     },
     **{f"{prefix}i": Fraction(1024) ** power for power, prefix in enumerate("KMGTPE", start=1)},
 }
+_OF_BYTES = ("k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti", "Pi")
 _LONG_PREFIXES = frozenset(
     {"kilo", "mega", "giga", "tera", "peta", "exa", "kibi", "mebi", "gibi", "tebi", "pebi", "exbi"}
 )
@@ -73,6 +75,21 @@ _DEFINITIONS = (
     "bits_per_second = bit / second = bps",
     "hertz = 1 / second = Hz",
 )  # fmt: skip
+
+# Base units in one of each: what Pint says of them, too (tests/test_quantities.py)
+_SYMBOLS: dict[Dimension, dict[str, Fraction]] = {
+    Dimension.CORE: {"core": Fraction(1), "cores": Fraction(1)},
+    Dimension.BYTE: {"B": Fraction(1), **{f"{prefix}B": _SUFFIXES[prefix] for prefix in _OF_BYTES}},
+    Dimension.BITRATE: {
+        f"{prefix}{unit}/s": bits * (_SUFFIXES[prefix] if prefix else 1)
+        for prefix in ("", "k", "M", "G", "T")
+        for unit, bits in (("bit", Fraction(1)), ("B", Fraction(8)))
+    },
+    Dimension.WATT: {"W": Fraction(1), "kW": _SUFFIXES["k"], "MW": _SUFFIXES["M"]},
+    Dimension.SECOND: {"s": Fraction(1), "ms": _SUFFIXES["m"], "us": _SUFFIXES["u"], "ns": _SUFFIXES["n"]},
+    Dimension.FREQUENCY: {"/s": Fraction(1), "1/s": Fraction(1), "/min": Fraction(1, 60)},
+    Dimension.PLAIN: {},
+}
 
 # A "b" for a "B" is a slip that is wrong by a factor of 8, so bytes are stated in bytes
 _BYTES = re.compile(r"[A-Za-z\u00b5\u03bc]*(?:B|bytes?)")
@@ -146,4 +163,5 @@ def parse_quantity(text: str, dimension: Dimension | str) -> Fraction:
         return value
     if unit in _SUFFIXES and dimension not in _NO_SUFFIX:
         return value * _SUFFIXES[unit]
-    return value * _factor(unit, dimension)
+    known = _SYMBOLS[dimension].get(unit)
+    return value * (_factor(unit, dimension) if known is None else known)

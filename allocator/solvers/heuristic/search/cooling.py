@@ -18,7 +18,7 @@ from allocator.model.families import GoalId
 from allocator.solvers.heuristic.kernels import indices as at
 from allocator.solvers.heuristic.search.clock import Clock
 from allocator.solvers.heuristic.search.filling import Filling
-from allocator.solvers.heuristic.search.heat import COLD, Schedule, heat_range
+from allocator.solvers.heuristic.search.heat import COLD, Course, Schedule, Thermostat
 from allocator.solvers.heuristic.search.mixes import mix_of
 from allocator.solvers.heuristic.search.peaks import Threshold
 from allocator.solvers.heuristic.search.walker import Place, Walker
@@ -30,12 +30,12 @@ Float = npt.NDArray[np.float64]
 FIRST_ROUNDS = 2000  # moves between looks at the clock, until a round's seconds are known
 CHUNK_SECONDS = 0.04
 DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
+LAST_DESCENT = 0.01  # the same at its end
 WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
 BOTH_FROM = 500  # moves an item from where one walk starts hot and one cool: nothing stated tells which ends better
-TRIAL_SHARE = 0.2  # of a level's time, until where both cool for trial
-CLEAR = 0.02  # of the better value: if the other one is worse by more, all go on with the better start
-TURN_MOVES = 50_000  # moves an item of a cooling; where there is time for more, one more cooling is worth more
-COOL_TAKEN = 0.35  # part of the worsenings that a cool walk takes first
+TURN_MOVES = 150_000  # moves an item of a cooling; where there is time for more, one more cooling is worth more
+HOT_TAKEN, HOT_BEND = 0.88, 1.5  # part of the worsenings that a hot walk takes first, and how late it cools
+COOL_TAKEN = 0.35  # the same of a cool one
 EXCHANGES = 20  # times that walks compare notes in a cooling
 MOVES_A_REFILL = 20  # moves of a walk that take as long
 NEAR = 1e-9  # of a level's value: less is rounding
@@ -60,26 +60,26 @@ class Cooling:
     def cool(self, level: int, caps: Float, clock: Clock, until: float = -np.inf) -> None:
         """Descend, measure the worsenings, then cool. Ends with every walk at its best place of this level."""
         best = [walker.place(level) for walker in self.walkers]
-        rounds = FIRST_ROUNDS
+        rounds = [FIRST_ROUNDS] * len(self.walkers)
         schedule: Schedule | None = None
+        thermostats = [Thermostat() for _ in self.walkers]
         exchanged = 0
         with ThreadPoolExecutor(len(self.walkers)) as pool:
             while (progress := clock.progress()) < 1.0 and min(place.value for place in best) > until:
                 heats = [COLD] * len(self.walkers)
                 if progress > DESCENT_SHARE:
                     schedule = schedule or self._schedule(clock.done / progress)
-                    if progress >= schedule.end:
-                        schedule = self._after_trial(schedule, best)
-                    heats = [schedule.heat(index, progress) for index in range(len(self.walkers))]
+                    if progress < 1.0 - LAST_DESCENT:
+                        heats = self._heats(schedule, thermostats, progress)
                 if clock.moves is not None:
-                    rounds = max(1, min(rounds, clock.moves - clock.done))
-                began = time.perf_counter()
-                self._steps(pool, level, caps, heats, rounds)
-                seconds = time.perf_counter() - began
-                clock.done += rounds
-                self.tried += rounds * len(self.walkers)
-                if clock.moves is None:
-                    rounds = int(np.clip(rounds * CHUNK_SECONDS / max(seconds, 1e-4), 200, 10_000_000))
+                    rounds = [max(1, min(FIRST_ROUNDS, clock.moves - clock.done))] * len(self.walkers)
+                seconds = self._round(pool, level, caps, heats, rounds)
+                clock.done += sum(rounds) // len(rounds)
+                self.tried += sum(rounds)
+                rounds = [
+                    int(np.clip(moves * CHUNK_SECONDS / max(taken, 1e-4), 200, 10_000_000))
+                    for moves, taken in zip(rounds, seconds, strict=True)
+                ]
                 for index, walker in enumerate(self.walkers):
                     if walker.value(level) < best[index].value - NEAR * max(1.0, abs(best[index].value)):
                         best[index] = walker.place(level)
@@ -94,53 +94,48 @@ class Cooling:
             if walker.value(level) > place.value:
                 walker.back_to(place)
 
+    def _heats(self, schedule: Schedule, thermostats: list[Thermostat], progress: float) -> list[float]:
+        """Temperatures of the walks."""
+        part = schedule.part(progress)
+        if self.warm:
+            return [self.warm * WARM_FALL**part] * len(self.walkers)
+        return [
+            thermostat.heat(walker.sampled(), schedule.taken(index, progress), part)
+            for index, (walker, thermostat) in enumerate(zip(self.walkers, thermostats, strict=True))
+        ]
+
     def _schedule(self, moves: float) -> Schedule:
         """The schedule of walks that can try so many moves in the level."""
-        if self.warm:
-            return Schedule(((self.warm, self.warm * WARM_FALL),), DESCENT_SHARE)
         each = moves / max(1, len(self.walkers[0].items.block))
         turns = max(1, int(each / TURN_MOVES))
-        sampled = np.concatenate([walker.sampled() for walker in self.walkers])
-        hot = heat_range(sampled, each)
-        if len(self.walkers) == 1 or each < BOTH_FROM or turns > 1:
-            return Schedule((hot,), DESCENT_SHARE, turns=turns)
-        return Schedule((hot, heat_range(sampled, each, COOL_TAKEN)), DESCENT_SHARE, TRIAL_SHARE)
+        hot = Course.within(each, HOT_TAKEN, HOT_BEND)
+        if self.warm or len(self.walkers) == 1 or each < BOTH_FROM or turns > 1:
+            return Schedule((hot,), DESCENT_SHARE, turns=1 if self.warm else turns)
+        return Schedule((hot, Course.within(each, COOL_TAKEN)), DESCENT_SHARE)
 
-    def _after_trial(self, trial: Schedule, best: list[Place]) -> Schedule:
-        """What follows a trial of two starts: the better one for all, from its place on, if it is clearly better."""
-        reached = [min(place.value for place in best[start::2]) for start in range(2)]
-        if max(reached) - min(reached) <= CLEAR * abs(min(reached)):
-            return Schedule(trial.ranges, trial.end)
-        first = min(best, key=lambda place: place.value)
-        for walker in self.walkers:
-            walker.back_to(first)
-        return Schedule((trial.ranges[reached.index(min(reached))],), trial.end)
-
-    def _steps(self, pool: ThreadPoolExecutor, level: int, caps: Float, heats: list[float], rounds: int) -> None:
-        """One round of every walk; where only who stands counts, some domains are filled anew before or instead."""
-        filling = self.filling
-        problem = self.walkers[0].problem
-        if filling is not None and level == problem.level_of[at.GOAL_PLACED]:
-            number = max(1, rounds // MOVES_A_REFILL)
-            for job in [
-                pool.submit(filling.refill, each, level, caps, heat, number)
-                for each, heat in zip(self.walkers, heats, strict=True)
-            ]:
-                job.result()
-            if not filling.teams and {goal.id for goal in self.compiled.model.levels[level - 1].goals} == {
-                GoalId.PLACED
-            }:
-                return
-        mixes = [mix_of(problem, left=bool(walker.state.totals[at.LEFT])) for walker in self.walkers]
+    def _round(
+        self, pool: ThreadPoolExecutor, level: int, caps: Float, heats: list[float], rounds: list[int]
+    ) -> list[float]:
+        """One round of every walk, side by side; the seconds of each, so that none waits long for another."""
         if len(self.walkers) == 1:
-            self.walkers[0].walk(level, caps, heats[0], rounds, mixes[0])
-            return
+            return [self._steps(self.walkers[0], level, caps, heats[0], rounds[0])]
         jobs = [
-            pool.submit(walker.walk, level, caps, heat, rounds, mix)
-            for walker, heat, mix in zip(self.walkers, heats, mixes, strict=True)
+            pool.submit(self._steps, walker, level, caps, heat, moves)
+            for walker, heat, moves in zip(self.walkers, heats, rounds, strict=True)
         ]
-        for job in jobs:
-            job.result()
+        return [job.result() for job in jobs]
+
+    def _steps(self, walker: Walker, level: int, caps: Float, heat: float, moves: int) -> float:
+        """Moves of a walk; where only who stands counts, some domains are filled anew before or instead. Seconds."""
+        began = time.perf_counter()
+        filling, problem = self.filling, walker.problem
+        goals = {goal.id for goal in self.compiled.model.levels[level - 1].goals} if level else set()
+        if filling is not None and level == problem.level_of[at.GOAL_PLACED]:
+            filling.refill(walker, level, caps, heat, max(1, moves // MOVES_A_REFILL))
+            if not filling.teams and goals == {GoalId.PLACED}:
+                return time.perf_counter() - began
+        walker.walk(level, caps, heat, moves, mix_of(problem, left=bool(walker.state.totals[at.LEFT])))
+        return time.perf_counter() - began
 
     def _exchange(self, level: int) -> None:
         """The worst walk goes on from where the best one is."""

@@ -143,35 +143,51 @@ class Search:
         elif self._deal is not None:
             walker.put(*positions(self.compiled, self.items, self._deal))
             walker.clear_parts()
-        if walker.num_left:
-            self.recorder.phase("placing")
-            if self._filling is not None and self._filling.alike:
-                self._fill()
-                walker = self.walkers[0]
-            self.construct(walker)
-            if walker.state.totals[at.SPLIT] and walker.clear_parts():  # what ran in part made room
-                self.construct(walker)
+        if not walker.num_left:
+            return
+        self.recorder.phase("placing")
+        alike = self._filling is not None and self._filling.alike
+        before = self._copy(walker) if alike else walker
+        self._complete(walker)
+        if alike and walker.num_left:
+            if walker.value(0) <= NEAR:
+                self._keep_placement()
+            self.walkers[0] = min(walker, self._filled(before), key=lambda one: tuple(one.values))
+
+    def _complete(self, walker: Walker, *, filled: bool = False) -> None:
+        """Place who is left by construction."""
+        self.construct(walker, filled=filled)
+        if walker.state.totals[at.SPLIT] and walker.clear_parts():  # what ran in part made room
+            self.construct(walker, filled=filled)
 
     def _load(self) -> None:
         """Have the walk compiled, or loaded, before a clock runs: what first rounds take decides the temperatures."""
         caps = np.full(len(self.problem.level_of), np.inf)
         self.walkers[0].walk(0, caps, 1e-300, 0, mix_of(self.problem, left=False))
 
-    def _fill(self) -> None:
-        """Seat gangs and single items, in the better one of some orders."""
+    def _copy(self, walker: Walker) -> Walker:
+        """Another walk from the same place, with the first walk's chance."""
+        copy = self._walker(0)
+        copy.adopt(walker)
+        return copy
+
+    def _filled(self, begin: Walker) -> Walker:
+        """Seat gangs and single items from a place on, in the better one of some orders; then teams and who must."""
         filling = self._filling
         if filling is None:
-            return
-        begin, best = self.walkers[0], None
+            return begin
+        best: Walker | None = None
         for order in filling.orders():
-            walker = self._walker(0)
-            walker.adopt(begin)
+            walker = self._copy(begin)
             filling.fill(walker, order, self.budget)
             if best is None or tuple(walker.values) < tuple(best.values):
                 best = walker
             if not walker.num_left or self.budget.exhausted:
                 break
-        self.walkers[0] = best or begin
+        best = best or begin
+        if best.num_left:
+            self._complete(best, filled=True)
+        return best
 
     def _dealt(self) -> Deal | None:
         """What the relaxation says of the first level that cares for response times; the problem is adapted to it."""
@@ -183,10 +199,10 @@ class Search:
                 return deal
         return None
 
-    def construct(self, walker: Walker) -> None:
-        """Place who is left: teams by traffic, then large items first; after filling units and who must stand."""
+    def construct(self, walker: Walker, *, filled: bool = False) -> None:
+        """Place who is left: teams by traffic, then large items first; after filling only units and who must stand."""
         order = order_of(self.problem)
-        if self._filling is not None and self._filling.alike:
+        if filled:
             w = self.problem.workload[order]
             order = order[(self.problem.unit[order] >= 0) | (self.problem.size[w] > 0)]
             order = order[walker.state.where[order] < 0]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from allocator import solve
+from allocator.compiled.compile import compile_instance
 from allocator.instance import instance_from_dict
-from allocator.solvers.budget import Limits
+from allocator.model import load_model
+from allocator.solvers.budget import Budget, Limits
 from allocator.solvers.heuristic.search.filling import Filling, places_alike
+from allocator.solvers.heuristic.search.run import Search
+from allocator.solvers.heuristic.search.walker import Walker
+from allocator.solvers.recorder import Recorder
 from tests.solvers.heuristic.kernels.test_kernels_agree import HOT, assert_consistent, searched
 
 
@@ -95,3 +101,26 @@ def test_costs_of_places_are_no_matter_of_filling() -> None:
     plain = problem._replace(sizes=flags, soft_weight=np.zeros_like(problem.soft_weight))
     assert places_alike(plain)
     assert not places_alike(plain._replace(soft_weight=np.ones_like(problem.soft_weight)))
+
+
+@pytest.mark.parametrize("hosts", [24, 20])
+def test_construction_comes_first_and_filling_only_where_somebody_is_left(
+    hosts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(Recorder, "offer", lambda self, plan: told.append("plan"))
+    fill = Filling.fill
+
+    def watched(self: Filling, walker: Walker, order: npt.NDArray[np.int64], budget: Budget) -> None:
+        told.append("fill")
+        fill(self, walker, order, budget)
+
+    monkeypatch.setattr(Filling, "fill", watched)
+    document = _cluster(hosts, 8, [_class("whole", 8 * 22, "1", "8"), _class("half", 4, "0.5", "8")])
+    compiled = compile_instance(instance_from_dict(document), load_model("place"))
+    budget = Limits(None, 100).start()
+    found = Search(compiled, budget, Recorder(budget.elapsed), 1, 1).run(None)
+    assert found is not None
+    assert found.values == (8 * min(hosts, 22) + 2 * (hosts > 22),)
+    assert told[0] == "plan"
+    assert ("fill" in told) == (hosts == 20)

@@ -43,6 +43,19 @@ def optimum(problem: AssignmentProblem) -> int | None:
     return min((problem.value(choice) for choice in all_choices(problem)), default=None)
 
 
+def neighbours(problem: AssignmentProblem, choice: Int64) -> list[Int64]:
+    """All choices a shift or a swap away."""
+    found = []
+    for job in range(problem.num_jobs):
+        for agent in range(problem.num_agents):
+            found.append(choice.copy())
+            found[-1][job] = agent
+        for other in range(job):
+            found.append(choice.copy())
+            found[-1][[job, other]] = choice[[other, job]]
+    return found
+
+
 @pytest.mark.parametrize("seed", range(80))
 def test_relaxation_bounds_every_choice_by_its_reduced_costs(seed: int) -> None:
     problem = random_problem(seed, scale=1 if seed % 2 else 10**7)
@@ -64,6 +77,8 @@ def test_relaxation_bounds_every_choice_by_its_reduced_costs(seed: int) -> None:
         better = descend(problem, first, Limits().start())
         assert problem.is_feasible(better)
         assert problem.value(better) <= problem.value(first)
+        near = neighbours(problem, better)
+        assert all(problem.value(better) <= problem.value(other) for other in near if problem.is_feasible(other))
 
 
 @pytest.mark.parametrize("seed", range(80))
@@ -139,11 +154,12 @@ def test_dives_give_choices() -> None:
 def test_search_closes_small_gaps(seed: int) -> None:
     problem = random_problem(seed)
     best = optimum(problem)
-    held = quick(problem, Limits().start(), threads=1)
+    held, relaxation = quick(problem, Limits().start(), threads=1)
     if best is not None:
         assert held.bound is not None
         assert held.bound <= best <= (held.value if held.value is not None else best)
-    found = search(problem, held, Limits().start(), threads=1, seed=seed)
+    known = relaxation if seed % 2 else None
+    found = search(problem, held, Limits().start(), relaxation=known, threads=1, seed=seed)
     assert found.value == best
     if best is not None:
         assert found.bound == best
@@ -154,11 +170,11 @@ def test_search_closes_small_gaps(seed: int) -> None:
 @pytest.mark.parametrize("shape", [(4, 60), (10, 40)])
 def test_search_keeps_to_its_time_and_never_loses_what_is_held(shape: tuple[int, int]) -> None:
     problem = larger(5, *shape)
-    held = quick(problem, Limits().start(), threads=1)
+    held, relaxation = quick(problem, Limits().start(), threads=1)
     assert held.value is not None
     assert held.bound is not None
     budget = Limits(2.0).start()
-    found = search(problem, held, budget, threads=1, seed=0)
+    found = search(problem, held, budget, relaxation=relaxation, threads=1, seed=0)
     assert budget.elapsed() < 3.0
     assert found.value is not None
     assert found.bound is not None
@@ -172,7 +188,7 @@ def test_nothing_is_claimed_where_there_is_no_choice() -> None:
     problem = AssignmentProblem(
         np.zeros((1, 2), dtype=np.int64), np.full((1, 2, 1), 3), np.full((1, 1), 5), np.ones((1, 2), dtype=np.bool_)
     )
-    assert quick(problem, Limits().start(), threads=1) == Found(None, None, None)
+    assert quick(problem, Limits().start(), threads=1) == (Found(None, None, None), None)
     assert search(problem, Found(None, None, None), Limits().start(), threads=1, seed=0).choice is None
 
 

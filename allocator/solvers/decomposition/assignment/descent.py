@@ -1,4 +1,4 @@
-"""A first choice from the relaxation, and steepest descent over shifts and swaps."""
+"""A first choice from the relaxation, and descent over shifts and swaps."""
 
 from __future__ import annotations
 
@@ -35,29 +35,27 @@ def insert_by_regret(problem: AssignmentProblem, relaxation: Relaxation) -> Int6
 
 
 def descend(problem: AssignmentProblem, choice: Int64, budget: Budget) -> Int64:
-    """Take the best shift of one job or swap of two until none gains. The choice must be feasible."""
+    """Take the best shift or swap of each job in turn until none gains. The choice must be feasible."""
     choice = choice.copy()
     jobs = np.arange(problem.num_jobs)
     cost = np.where(problem.allowed, problem.cost, FAR)
-    while not budget.exhausted:
-        own_cost, own_use = cost[choice, jobs], problem.use[choice, jobs]
-        left = problem.left(choice)
-        fits = (problem.use <= left[:, None, :]).all(axis=2)
-        shift = np.where(fits, cost - own_cost, 0)
-        there = cost[choice]  # [i, j]: job j on the agent of job i
-        gain = there + there.T - own_cost[:, None] - own_cost[None, :]
-        room = left[choice] + own_use
-        fits = np.ones(gain.shape, dtype=np.bool_)
-        for r in range(problem.use.shape[2]):
-            fits &= problem.use[choice, :, r] <= room[:, None, r]
-        swap = np.where(fits & fits.T, gain, 0)
-        best_shift, best_swap = int(shift.min()), int(swap.min())
-        if min(best_shift, best_swap) >= 0:
-            break
-        if best_shift <= best_swap:
-            agent, job = divmod(int(shift.argmin()), problem.num_jobs)
-            choice[job] = agent
-        else:
-            one, two = divmod(int(swap.argmin()), problem.num_jobs)
-            choice[one], choice[two] = choice[two], choice[one]
+    left, own_cost, own_use = problem.left(choice), cost[choice, jobs], problem.use[choice, jobs]
+    job, idle = 0, 0
+    while idle < problem.num_jobs and not budget.exhausted:
+        here, use = choice[job], problem.use[:, job]
+        shift = np.where((use <= left).all(axis=1), cost[:, job], FAR) - own_cost[job]
+        comes = (problem.use[here] <= left[here] + own_use[job]).all(axis=1)
+        goes = (use[choice] <= left[choice] + own_use).all(axis=1)
+        swap = np.where(comes & goes, cost[here] + cost[choice, job], FAR) - own_cost - own_cost[job]
+        swap[job] = 0
+        agent, other = int(shift.argmin()), int(swap.argmin())
+        moved: list[tuple[int, int]] = []
+        if min(shift[agent], swap[other]) < 0:
+            moved = [(job, agent)] if shift[agent] <= swap[other] else [(job, int(choice[other])), (other, int(here))]
+        for one, there in moved:
+            left[choice[one]] += own_use[one]
+            left[there] -= problem.use[there, one]
+            choice[one], own_cost[one], own_use[one] = there, cost[there, one], problem.use[there, one]
+        idle = 0 if moved else idle + 1
+        job = (job + 1) % problem.num_jobs
     return choice

@@ -193,13 +193,13 @@ def quick(
     threads: int,
     on_value: OnValue = lambda _, __: None,
     on_bound: Callable[[int], None] = lambda _: None,
-) -> Found:
-    """Relaxation, insertion, descent: well below a second for thousands of pairs."""
+) -> tuple[Found, Relaxation | None]:
+    """Relaxation, insertion, descent: well below a second for thousands of pairs. The relaxation serves ``search``."""
     state = _Search(
         problem, Found(None, None, None), budget, threads=threads, seed=0, on_value=on_value, on_bound=on_bound
     )
-    state.relaxed()
-    return state.found
+    relaxation = state.relaxed()
+    return state.found, relaxation
 
 
 def search(
@@ -207,17 +207,19 @@ def search(
     held: Found,
     budget: Budget,
     *,
+    relaxation: Relaxation | None = None,
     threads: int,
     seed: int,
     on_value: OnValue = lambda _, __: None,
     on_bound: Callable[[int], None] = lambda _: None,
 ) -> Found:
-    """Use all of the time to improve on what is held, unless the gap closes before."""
+    """Use all of the time to improve on what is held, unless the gap closes before. ``relaxation``: if known."""
     state = _Search(
         problem, Found(held.choice, held.value, held.bound, held.solver_proof), budget, threads=threads, seed=seed,
         on_value=on_value, on_bound=on_bound,
     )  # fmt: skip
-    relaxation = state.relaxed()
+    if relaxation is None or state.found.choice is None:
+        relaxation = state.relaxed()
     if relaxation is None:
         return state.found
     if state.is_nearly_proven() and state.has_few_near_pairs(relaxation):

@@ -17,6 +17,7 @@ from allocator.solvers.decomposition.assignment.extract import (
     member_assignment,
 )
 from allocator.solvers.decomposition.assignment.problem import Int64
+from allocator.solvers.decomposition.assignment.relaxation import Relaxation
 from allocator.solvers.decomposition.assignment.search import FEW_JOBS, Found, OnValue, quick, search
 from allocator.solvers.decomposition.stage import StageAnswer
 from allocator.solvers.recorder import Recorder
@@ -25,6 +26,7 @@ __all__ = ["AssignmentSearch"]
 
 EXACT_SHARE = 0.5
 EXACT_SHARE_FEW = 0.25  # with few jobs a node
+MANY_PAIRS = 20_000  # from which the exact model proves nothing within minutes
 QUICK_SECONDS = 2.0  # the first part takes that much on thousands of members only,
 QUICK_SHARE = 0.4  # and then as much as this of its time: without it there may be no plan at all
 
@@ -34,6 +36,9 @@ class AssignmentSearch:
 
     name = "assignment"
 
+    def __init__(self) -> None:
+        self._relaxation: Relaxation | None = None  # of the first part
+
     def applies(self, compiled: Compiled) -> bool:
         """Whether nothing but the capacities of nodes limits who stands together."""
         return is_assignment_instance(compiled)
@@ -41,10 +46,11 @@ class AssignmentSearch:
     def exact_share(self, compiled: Compiled) -> float:
         """Share of the time after the first part that the exact model deserves before the search.
 
-        With few jobs a node it proves within that or hardly ever, and the search gains more.
+        With few jobs a node, or very many pairs, it proves within that or hardly ever, and the search gains more.
         """
         jobs = sum(block.count for block in compiled.blocks)
-        return EXACT_SHARE_FEW if jobs <= FEW_JOBS * compiled.num_nodes else EXACT_SHARE
+        few = jobs <= FEW_JOBS * compiled.num_nodes
+        return EXACT_SHARE_FEW if few or jobs * compiled.num_nodes > MANY_PAIRS else EXACT_SHARE
 
     def run(
         self,
@@ -63,7 +69,7 @@ class AssignmentSearch:
         recorder.phase("assigning by the relaxation", level=0)
         on_value, on_bound = _listeners(compiled, recorder, members)
         soon = budget.at_most(max(QUICK_SECONDS, budget.remaining() * QUICK_SHARE))
-        found = quick(members.problem, soon, threads=threads, on_value=on_value, on_bound=on_bound)
+        found, self._relaxation = quick(members.problem, soon, threads=threads, on_value=on_value, on_bound=on_bound)
         choice = None if start is None else members.choice(start)
         if choice is not None and (found.value is None or members.problem.value(choice) < found.value):
             found.choice, found.value = choice, members.problem.value(choice)
@@ -92,6 +98,7 @@ class AssignmentSearch:
             members.problem,
             Found(choice, value, known, solver_proof=known is not None),
             budget,
+            relaxation=self._relaxation,
             threads=threads,
             seed=seed,
             on_value=on_value,

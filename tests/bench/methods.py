@@ -16,8 +16,9 @@ from pathlib import Path
 from allocator.formats.document import write_document
 from allocator.generate import generate
 from allocator.model import load_model
+from tests.bench.process import warm
 from tests.bench.runs import Budget
-from tests.bench.scale import Solve, solve_once, warm
+from tests.bench.scale import Solve, solve_once
 from tests.bench.table import protocol
 
 METHODS = ("uniform", "adjust", "greedy", "genetic", "lns", "local-search", "auto")
@@ -109,7 +110,7 @@ def main() -> int:
     tables: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        warm(folder)
+        warm()
         limits = Budget(arguments.time_limit, arguments.threads, 0, "each")
         head = protocol("Methods on large instances", limits, f"{arguments.seeds} seeds, load {arguments.load}")
         print("\n".join([*head, "", *HEADER]), flush=True)

@@ -21,7 +21,7 @@ from typing import Any
 
 from allocator.formats.document import write_document
 from allocator.formats.registry import READERS
-from tests.bench.process import solve_file
+from tests.bench.process import solve_file, warm
 from tests.bench.runs import Budget, on_time
 from tests.bench.table import Demand, protocol
 
@@ -191,6 +191,7 @@ def main() -> int:
     about = f"GPU cluster, list {arguments.requests} at {arguments.load:.0%} of its GPUs"
     lines = [*protocol(about, budgets[0], f"seeds {arguments.seeds}"), "", *_HEADER]
     print("\n".join(lines), flush=True)
+    warm()
     runs = []
     for budget in budgets:
         runs.append(run(arguments.data, arguments.requests, arguments.load, budget))

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from allocator.formats.document import write_document
+from allocator.generate import generate
 from tests.bench.runs import LATE_SECONDS, ROOT, Budget
 
-__all__ = ["BEST", "Solved", "solve_file"]
+__all__ = ["BEST", "Solved", "solve_file", "warm"]
 
 BEST = re.compile(r"^\s*([0-9.]+) s .*\bbest (-?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?)")
 
@@ -59,3 +62,12 @@ def solve_file(instance: Path, budget: Budget, plan: Path) -> Solved | str:
     document = json.loads(done.stdout, parse_int=Fraction, parse_float=Fraction)
     found = filter(None, map(BEST.match, said))
     return Solved(document, seconds, tuple((float(m[1]), float(m[2].replace(",", ""))) for m in found))
+
+
+def warm() -> None:
+    """Tiny solves that compile every kernel, as on any machine that ran them once; the last one has to fill."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "tiny.json"
+        for load, model in ((0.85, "p99"), (0.85, "throughput"), (1.2, "place")):
+            write_document({**generate("mixed", agents=1000, load=load, seed=0), "model": model}, path)
+            solve_file(path, Budget(2.0, 2, 0, "local-search"), Path(name) / "plan.json")

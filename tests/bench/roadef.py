@@ -23,7 +23,7 @@ from allocator.formats.document import write_document
 from allocator.formats.registry import PLAN_WRITERS, READERS
 from allocator.instance import load_instance
 from allocator.plan.files import read_plan
-from tests.bench.process import solve_file
+from tests.bench.process import solve_file, warm
 from tests.bench.runs import Budget, Known, on_time
 from tests.bench.table import Demand, protocol
 from tests.formats.reassignment import read_files
@@ -275,6 +275,7 @@ def main() -> int:
     budget = Budget(arguments.time_limit, arguments.threads, arguments.seeds[0], arguments.method)
     lines = [*protocol("Machine reassignment", budget, f"seeds {arguments.seeds}"), "", *_HEADER]
     print("\n".join(lines), flush=True)
+    warm()
     runs: list[Run] = []
     with ThreadPoolExecutor(arguments.jobs) as pool:
         pending = [

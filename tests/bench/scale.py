@@ -23,11 +23,11 @@ from pathlib import Path
 
 from allocator.formats.document import write_document
 from allocator.generate import generate
-from tests.bench.process import BEST
+from tests.bench.process import BEST, warm
 from tests.bench.runs import LATE_SECONDS, ROOT, Budget
 from tests.bench.table import Demand, protocol
 
-__all__ = ["Level", "Solve", "demands", "line", "solve_once", "warm"]
+__all__ = ["Level", "Solve", "demands", "line", "solve_once"]
 
 MODELS = ("place", "throughput", "p99", "place-close")
 JUDGED = frozenset({"placed", "throughput", "p99"})  # goals whose gap is demanded
@@ -116,14 +116,6 @@ def solve_once(path: Path, name: str, load: float, model: str, budget: Budget) -
     )
 
 
-def warm(folder: Path) -> None:
-    """One tiny solve of each model that compiles every kernel."""
-    path = folder / "tiny.json"
-    write_document(generate("mixed", agents=1000, load=0.85, seed=0), path)
-    for model in ("p99", "throughput"):
-        solve_once(path, "tiny", 0.85, model, Budget(2.0, 2, 0, "local-search"))
-
-
 def line(runs: Sequence[Solve]) -> str:
     """A row of the table: medians over seeds."""
     first, answered = runs[0], [run for run in runs if not run.failure]
@@ -203,7 +195,7 @@ def main() -> int:
     lines: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        warm(folder)
+        warm()
         head = protocol(
             "Large instances, whole processes",
             Budget(arguments.time_limit or SECONDS[40_000], arguments.threads, 0, arguments.method),

@@ -27,7 +27,7 @@ from allocator.solvers.budget import Limits
 from allocator.solvers.heuristic.partition.arrange import start_of
 from allocator.solvers.heuristic.search.run import Search
 from allocator.solvers.recorder import Recorder
-from tests.bench.process import solve_file
+from tests.bench.process import solve_file, warm
 from tests.bench.runs import Budget
 from tests.bench.table import protocol
 
@@ -131,6 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--time-limit", type=float, default=57.0, help="s; the process start comes on top")
     parser.add_argument("-o", "--output", type=Path)
     chosen = parser.parse_args(arguments)
+    warm()
     with tempfile.TemporaryDirectory() as folder:
         pairs = [run(chosen.agents, chosen.load, seed, chosen.time_limit, Path(folder)) for seed in chosen.seeds]
     seeds = f"seeds {' '.join(map(str, chosen.seeds))}"

@@ -86,7 +86,7 @@ bench-twin: setup ## traffic of a production network against graph partitioners 
 bench-methods: setup ## methods side by side at equal limits on large instances
 	$(BIN)/python -m tests.bench.methods $(ARGS)
 
-bench-kernels: setup ## moves a second and core; shifts beside the same loop in C
+bench-kernels: setup ## moves a second and core; shifts beside the same loop in C (ARGS="--data FOLDER": machine reassignment too)
 	$(BIN)/python -m tests.bench.kernels $(ARGS)
 
 clean: ## remove the environment, caches and builds

@@ -1,7 +1,8 @@
 """Speed of the compiled moves: ``python -m tests.bench.kernels``.
 
 Moves evaluated a second and core at 40,000 agents on 384 CPUs with all families on; and shifts without traffic beside
-the same loop in C, compiled for this measurement alone, which must take the same decisions bit for bit.
+the same loop in C, compiled for this measurement alone, which must take the same decisions bit for bit. With ``--data``
+a problem of machine reassignment too, kind of move by kind of move, cold and where some worsenings are taken.
 """
 
 from __future__ import annotations
@@ -22,18 +23,23 @@ import numpy as np
 import numpy.typing as npt
 
 from allocator.compiled.compile import compile_instance
+from allocator.formats.registry import READERS
 from allocator.generate import generate
 from allocator.instance import instance_from_dict
 from allocator.model import load_model
 from allocator.solvers.budget import Limits
-from allocator.solvers.heuristic.kernels import change, indices, layout, moves, price, walk
+from allocator.solvers.heuristic.kernels import indices, layout, moves, price, response, walk
+from allocator.solvers.heuristic.search.heat import heat_for
 from allocator.solvers.heuristic.search.mixes import mix_of
 from allocator.solvers.heuristic.search.run import Search
 from allocator.solvers.heuristic.search.walker import Walker
 from allocator.solvers.recorder import Recorder
+from tests.bench.roadef import problems
 
 LEAST_SHIFTS = 1_500_000
 LEAST_OF_C = 0.85
+LEAST_REASSIGNING = 200_000
+KINDS = {"shift": moves.SHIFT, "swap": moves.SWAP, "chain": moves.CHAIN, "make room": moves.MAKE_ROOM}
 SOURCE = Path(__file__).with_name("shift.c")
 C = Callable[[Walker, int, npt.NDArray[np.float64], float, int], None]
 
@@ -59,7 +65,9 @@ def in_c(folder: Path) -> C | None:
         return None
     names = {**vars(indices), **vars(layout)}
     macros = [f"#define {name} {value}" for name, value in names.items() if name.isupper() and isinstance(value, int)]
-    macros += [f"#define {name} {value!r}" for name, value in (("UNKNOWN", price.UNKNOWN), ("STARVED", change.STARVED))]
+    macros += [
+        f"#define {name} {value!r}" for name, value in (("UNKNOWN", price.UNKNOWN), ("STARVED", response.STARVED))
+    ]
     macros.append(f"#define NEGLIGIBLE {walk.NEGLIGIBLE!r}")
     (folder / "positions.h").write_text("\n".join(macros) + "\n", encoding="utf-8")
     library = folder / "shift.so"
@@ -156,11 +164,41 @@ def shifts(rounds: int, repeats: int, heat: float) -> tuple[list[str], list[str]
     return [row], missed
 
 
+def reassigning(data: Path, only: str, rounds: int, repeats: int) -> tuple[list[str], list[str]]:
+    """Rows for machine reassignment from where processes run now, and what is missed."""
+    rows: list[str] = []
+    missed: list[str] = []
+    for problem in problems(data, only):
+        document = READERS["roadef2012"](problem.model, assignment=problem.assignment)
+        search = search_of(document, "rebalance")
+        walker, caps = search.walkers[0], np.full(2, np.inf)
+        mix = mix_of(search.problem, left=False)
+        walker.walk(1, caps, 1e-300, 2 * rounds, mix)
+        for taken in (0.0, 0.001, 0.1):
+            heat = heat_for(walker.sampled(), taken) if taken else 1e-300
+            what = f"{problem.name}, {taken:.1%} of the worsenings taken" if taken else f"{problem.name}, cold"
+            for name, kind in ({"all moves": -1} | KINDS).items():
+                alone = mix if kind < 0 else np.where(np.arange(moves.NUM_MOVES) < kind, 0.0, 2.0)
+                walking = partial(walker.walk, 1, caps, heat, rounds, alone)
+                before = walker.counts.sum(axis=1)
+                rates = [rate(walking, rounds) for _ in range(repeats)]
+                tried, _, kept, _ = walker.counts.sum(axis=1) - before
+                rows.append(f"| {what}, {name} | {statistics.median(rates):,.0f} | | {kept / tried:.4f} |")
+                print(rows[-1], flush=True)
+                if kind < 0 and statistics.median(rates) < LEAST_REASSIGNING:
+                    missed.append(
+                        f"{what}: {statistics.median(rates):,.0f} moves a second, wanted {LEAST_REASSIGNING:,}"
+                    )
+    return rows, missed
+
+
 def main() -> int:
     """Run, print and write the table; 1 when a demand is missed."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.kernels", description=__doc__)
     parser.add_argument("--rounds", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--data", type=Path, help="folder of machine reassignment problems")
+    parser.add_argument("--only", default="b_9", help="which of them [%(default)s]")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.md")
     arguments = parser.parse_args()
     head = ["| moves | a second and core | of C | taken |", "| --- | ---: | ---: | ---: |"]
@@ -171,7 +209,11 @@ def main() -> int:
         rows += found
         missed += wrong
     rows += families(max(1, arguments.rounds // 5), arguments.repeats)
-    said = [f"- MISSED: {text}" for text in missed] or ["- met: shifts without traffic, by number and beside C"]
+    if arguments.data:
+        found, wrong = reassigning(arguments.data, arguments.only, arguments.rounds, arguments.repeats)
+        rows += found
+        missed += wrong
+    said = [f"- MISSED: {text}" for text in missed] or ["- met: moves a second, and shifts beside C"]
     print("\n".join(["", *said]))
     if arguments.output:
         arguments.output.write_text("\n".join([*head, *rows, "", *said]) + "\n", encoding="utf-8")

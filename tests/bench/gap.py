@@ -21,20 +21,28 @@ def best(known: Known) -> Fraction | None:
 
 
 def demands(rows: Sequence[Row]) -> list[Demand]:
-    """Proven optima of the easy classes, small gaps of the others; larger instances are shown, not judged."""
-    judged = [row for row in rows if row.items <= LARGEST and best(row.known) is not None]
+    """Proven optima of the easy classes, small gaps of the others."""
+    judged = [row for row in rows if best(row.known) is not None]
     names = {row.name: PurePosixPath(row.name).name for row in judged}
-    easy = [row for row in judged if names[row.name].startswith(EASY) or names[row.name] == "e05100"]
-    hard_e = [row for row in judged if names[row.name].startswith("e") and row not in easy]
-    hard_d = [row for row in judged if names[row.name].startswith("d")]
+    small = [row for row in judged if row.items <= LARGEST]
+    easy = [row for row in small if names[row.name].startswith(EASY) or names[row.name] == "e05100"]
+    hard = [row for row in judged if names[row.name].startswith(("d", "e")) and row not in easy]
     return [
         judge(
             easy,
             f"a, b, c, gap* and e05100 up to {LARGEST} jobs proven at the stored optimum within {SECONDS:g} s",
             lambda row: row.proven_at(row.known.number("optimum"), SECONDS),
         ),
-        judge(hard_e, "other e within 0.4 % of the best known", lambda row: _within(row, Fraction(4, 1000))),
-        judge(hard_d, "d within 0.7 % of the best known", lambda row: _within(row, Fraction(7, 1000))),
+        judge(
+            [row for row in hard if row in small],
+            f"d and e up to {LARGEST} jobs within 0.2 % of the best known",
+            lambda row: _within(row, Fraction(2, 1000)),
+        ),
+        judge(
+            [row for row in hard if row not in small],
+            f"d and e of more than {LARGEST} jobs within 1 % of the best known",
+            lambda row: _within(row, Fraction(1, 100)),
+        ),
     ]
 
 

@@ -40,13 +40,15 @@ def test_an_easy_instance_must_be_proven_in_time() -> None:
     assert met(gap.demands([row(bound=99, items=400)]))[0] is True
 
 
-def test_hard_classes_have_their_own_distance() -> None:
+def test_hard_instances_have_a_distance_by_size() -> None:
     stored = Known({**GAP, "upper_bound_to_beat": "1000", "optimum": "", "best_bound": ""})
-    assert met(gap.demands([row(name="e20100", value=1004, bound=900, known=stored)])) == [True, True, True]
-    assert met(gap.demands([row(name="e20100", value=1005, bound=900, known=stored)])) == [True, False, True]
-    assert met(gap.demands([row(name="d20200", value=1007, bound=900, known=stored)])) == [True, True, True]
-    assert met(gap.demands([row(name="d20200", value=1008, bound=900, known=stored)])) == [True, True, False]
-    assert met(gap.demands([row(name="d20200", value=None, bound=None, known=stored)])) == [True, True, False]
+    for name in ("e20100", "d20200"):
+        assert met(gap.demands([row(name=name, value=1002, bound=900, known=stored)])) == [True, True, True]
+        assert met(gap.demands([row(name=name, value=1003, bound=900, known=stored)])) == [True, False, True]
+        assert met(gap.demands([row(name=name, value=None, bound=None, known=stored)])) == [True, False, True]
+        large = row(name=name, bound=900, known=stored, items=400)
+        assert met(gap.demands([replace(large, value=Fraction(1010))])) == [True, True, True]
+        assert met(gap.demands([replace(large, value=Fraction(1011))])) == [True, True, False]
 
 
 def test_a_share_of_the_instances_may_be_missed() -> None:

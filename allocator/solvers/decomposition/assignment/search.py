@@ -89,15 +89,19 @@ class _Search:
         return self.found.is_open() and not self.budget.exhausted
 
     def relaxed(self) -> Relaxation | None:
-        """The relaxation, its bound, and a first choice from it."""
+        """The relaxation, its bound, and first choices from it."""
         relaxation = relax(self.problem, self.budget, threads=self.threads)
         if relaxation is not None:
             self.raise_bound(relaxation.bound)
-            first = insert_by_regret(self.problem, relaxation)
-            if first is None:
-                first = unload(self.problem, relaxation.reduced.argmin(axis=0), self.budget)
-            if first is not None:
-                self.offer(descend(self.problem, first, self.budget))
+            firsts = [
+                insert_by_regret(self.problem, relaxation),
+                unload(self.problem, relaxation.share.argmax(axis=0), self.budget),  # hardly anybody is split
+            ]
+            if all(first is None for first in firsts):
+                firsts.append(unload(self.problem, relaxation.reduced.argmin(axis=0), self.budget))
+            for first in firsts:
+                if first is not None:
+                    self.offer(descend(self.problem, first, self.budget))
         return relaxation
 
     def by_sets(self, relaxation: Relaxation) -> None:

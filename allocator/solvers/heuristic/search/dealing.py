@@ -187,8 +187,7 @@ class _Group:
         nodes = np.nonzero(deal.orbits.group == group)[0]
         self.parent = compiled.parent[compiled.node_domain[nodes]]
         on = min(len(nodes), math.ceil(deal.in_use.get(group, len(nodes)) - 1e-6))
-        rank = np.array([int((self.parent[i:] == p).sum()) for i, p in enumerate(self.parent)])  # from the last one on
-        off = np.lexsort((np.arange(len(nodes)), rank))[: len(nodes) - on]
+        off = _even(compiled, nodes)[: len(nodes) - on]
         kept = np.setdiff1d(np.arange(len(nodes)), off)
         self.nodes, self.parent = nodes[kept], self.parent[kept]
         domain = int(compiled.node_domain[deal.orbits.nodes[group]])
@@ -223,6 +222,20 @@ class _Group:
             given[order[:rest]] += 1
         self.load += np.outer(given - ideal, part)
         return given
+
+
+def _even(compiled: Compiled, nodes: Int) -> Int:
+    """Positions of nodes in an order of which every beginning is spread evenly over the domains of each height."""
+    order: Int = np.arange(len(nodes))[::-1]
+    above = compiled.parent[compiled.node_domain[nodes]]
+    while (above >= 0).any():
+        seen: dict[int, int] = {}
+        turn = np.zeros(len(nodes), dtype=np.int64)
+        for i in order.tolist():
+            turn[i] = seen[above[i]] = seen.get(above[i], -1) + 1
+        order = order[np.argsort(turn[order], kind="stable")]
+        above = np.where(above >= 0, compiled.parent[above], -1)
+    return order
 
 
 def _fill(compiled: Compiled, node: int, alike: int) -> float:

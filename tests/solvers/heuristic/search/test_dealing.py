@@ -52,6 +52,25 @@ def test_a_deal_uses_no_more_nodes_than_the_relaxation() -> None:
         assert used <= number + 1
 
 
+def test_nodes_left_out_are_spread_over_the_racks() -> None:
+    compiled = compiled_of("mixed", 80_000)  # two racks, each with a cap of its own
+    deal = deal_of(compiled, 1, Limits(None).start())
+    assert deal is not None
+    where, _ = positions(compiled, items_of(compiled), deal)
+    rack = compiled.parent[compiled.parent[compiled.node_domain]]
+    for group, number in deal.in_use.items():
+        nodes = np.nonzero(deal.orbits.group == group)[0]
+        if number > len(nodes) - 2:
+            continue
+        unused = np.setdiff1d(nodes, where)
+        among = [int((rack[unused] == one).sum()) for one in np.unique(rack[nodes])]
+        assert len(among) == 2
+        assert max(among) - min(among) <= 1
+        break
+    else:
+        pytest.fail("no group has nodes to leave out")
+
+
 def test_other_goals_are_not_dealt() -> None:
     compiled = compiled_of("claims", 1_000)
     assert deal_of(compiled, 2, Limits(None).start()) is None

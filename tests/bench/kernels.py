@@ -87,8 +87,8 @@ def in_c(folder: Path) -> C | None:
 
     def run(walker: Walker, level: int, caps: npt.NDArray[np.float64], heat: float, rounds: int) -> None:
         function(
-            ctypes.c_void_p(walker._problem_table.ctypes.data),
-            ctypes.c_void_p(walker._tabled.table.ctypes.data),
+            ctypes.c_void_p(walker._problem_table),
+            ctypes.c_void_p(walker.table),
             ctypes.c_int64(level),
             ctypes.c_void_p(caps.ctypes.data),
             ctypes.c_double(heat),

@@ -124,7 +124,7 @@ def construct(problem: Table, state: Table, order: Int, options: Int, looks: int
     best = np.zeros(len(values))
     saved = np.zeros(len(values))
     steps = ints2(state, S_STEPS)
-    kept = np.zeros_like(steps)
+    kept = np.zeros((len(steps), 4), dtype=np.int64)
     placed = 0
     for item in order:
         if s_where[item] >= 0:
@@ -162,7 +162,9 @@ def construct(problem: Table, state: Table, order: Int, options: Int, looks: int
                         ahead = 1 if found < 0 else better(values, best)
                         if ahead > 0 or (ahead == 0 and fit > found_fit):
                             found, found_number, found_fit = node, number, fit
-                            kept[:number] = steps[:number]
+                            for x in range(number):
+                                for part_of_step in range(4):
+                                    kept[x, part_of_step] = steps[x, part_of_step]
                             for v in range(len(values)):
                                 best[v] = values[v]
                     undo_steps(problem, state, number)
@@ -172,7 +174,9 @@ def construct(problem: Table, state: Table, order: Int, options: Int, looks: int
                         break
         if found < 0:
             continue
-        steps[:found_number] = kept[:found_number]
+        for x in range(found_number):
+            for part_of_step in range(4):
+                steps[x, part_of_step] = kept[x, part_of_step]
         if try_steps(problem, state, found_number):
             placed += 1
             if unit >= 0 or not tight:

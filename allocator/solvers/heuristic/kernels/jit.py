@@ -17,12 +17,13 @@ import numba
 __all__ = ["cache_folder", "is_compiled", "kernel", "part", "spliced"]
 
 F = TypeVar("F", bound=Callable[..., object])
+CONFIG: Any = numba.config  # its entries are set as the module is imported
 
 
 def cache_folder() -> Path:
     """Folder of compiled kernels: beside the sources where that can be written, else the user's cache folder."""
     here = Path(__file__).parent
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(f"{numba.__version__} {CONFIG.BOUNDSCHECK}".encode())
     for source in sorted(here.glob("*.py")):
         digest.update(source.read_bytes())
     name = f"kernels-{digest.hexdigest()[:16]}"
@@ -36,7 +37,6 @@ def cache_folder() -> Path:
 
 
 FOLDER = cache_folder()
-CONFIG: Any = numba.config  # its entries are set as the module is imported
 
 
 def is_compiled() -> bool:

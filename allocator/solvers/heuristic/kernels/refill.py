@@ -218,7 +218,8 @@ def refill(
     lows, highs = np.zeros(MOST_DOMAINS, dtype=np.int64), np.zeros(MOST_DOMAINS, dtype=np.int64)
     saved = np.zeros(len(values))
     for turn in range(0 if len(order) else 1, rounds + 1):
-        saved[:] = values
+        for v in range(len(values)):
+            saved[v] = values[v]
         law = broken(problem, state)
         count = number = domains = 0
         wanted = 1 + below(random, MOST_DOMAINS) if turn else 0
@@ -279,4 +280,5 @@ def refill(
             counts[2] += worse < 0.0
         else:
             take_back(problem, state, log, number, 0)
-            values[:] = saved
+            for v in range(len(values)):
+                values[v] = saved[v]

@@ -64,7 +64,7 @@ def walk(
     heat : the temperature.
     mix : float64[NUM_MOVES], cumulated probabilities of the moves.
     counts : int64[4, NUM_MOVES], added to: tried, fitting (among those not too dear beforehand), taken, improving.
-    sample : float64[.], number of worsenings met, then the latest of them, round about.
+    sample : float64[1 + a power of two], number of worsenings met, then the latest of them, round about.
     """
     s_values = floats(state, S_VALUES)
     s_saved = floats(state, S_SAVED)
@@ -87,7 +87,7 @@ def walk(
             worse = price_shift(problem, state, level) if move == SHIFT else price(problem, state, number, level)
             if worse > bar and worse > NEGLIGIBLE * max(1.0, abs(values[level])):
                 met = int(sample[0])
-                sample[1 + met % (len(sample) - 1)] = worse
+                sample[1 + (met & (len(sample) - 2))] = worse
                 sample[0] += 1.0
                 continue
         for v in range(num_levels):
@@ -115,7 +115,7 @@ def walk(
                                 ok = ok and leaves_room(problem, state, steps[x, 0], steps[x, 1], steps[x, 2])
                     if ok and worse > 0.0:
                         met = int(sample[0])
-                        sample[1 + met % (len(sample) - 1)] = worse
+                        sample[1 + (met & (len(sample) - 2))] = worse
                         sample[0] += 1.0
                         ok = worse <= bar
                     if ok:

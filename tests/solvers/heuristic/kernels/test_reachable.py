@@ -42,10 +42,11 @@ def test_a_node_passed_over_takes_the_member_from_nobody() -> None:
         problem = search.problem
         if not len(problem.lasting) or (np.diff(problem.first_option) > 1).any():
             continue
+        empty = Walker(problem, search.table, search.items, 1)
         for item in range(len(search.items.block)):
             option = int(problem.first_option[problem.workload[item]])
             for node in range(compiled.num_nodes):
-                alone = fits_now(search.table, Walker(problem, search.table, search.items, 1).table, item, node, option)
+                alone = fits_now(search.table, empty.table, item, node, option)
                 if ever(search.table, item, node, option):
                     reached += 1
                 else:

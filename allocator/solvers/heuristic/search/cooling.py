@@ -33,6 +33,7 @@ DESCENT_SHARE = 0.05  # of a level's time, without taking worse plans
 LAST_DESCENT = 0.01  # the same at its end
 WARM_FALL = 0.3  # last temperature of single items to the first, after clusters
 BOTH_FROM = 500  # moves an item from where one walk starts hot and one cool: nothing stated tells which ends better
+BOTH_UNTIL = 50_000  # and up to where: with more the hot one has ended better
 TURN_MOVES = 150_000  # moves an item of a cooling; where there is time for more, one more cooling is worth more
 HOT_TAKEN, HOT_BEND = 0.88, 1.5  # part of the worsenings that a hot walk takes first, and how late it cools
 COOL_TAKEN = 0.35  # the same of a cool one
@@ -109,7 +110,7 @@ class Cooling:
         each = moves / max(1, len(self.walkers[0].items.block))
         turns = max(1, int(each / TURN_MOVES))
         hot = Course.within(each, HOT_TAKEN, HOT_BEND)
-        if self.warm or len(self.walkers) == 1 or each < BOTH_FROM or turns > 1:
+        if self.warm or len(self.walkers) == 1 or not BOTH_FROM <= each < BOTH_UNTIL:
             return Schedule((hot,), DESCENT_SHARE, turns=1 if self.warm else turns)
         return Schedule((hot, Course.within(each, COOL_TAKEN)), DESCENT_SHARE)
 

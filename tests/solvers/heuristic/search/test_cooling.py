@@ -80,7 +80,16 @@ def test_short_walks_have_one_start(monkeypatch: pytest.MonkeyPatch) -> None:
     assert walks.heats[0] == walks.heats[1]
 
 
-def test_long_walks_cool_several_times(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_walks_all_start_hot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("allocator.solvers.heuristic.search.cooling.BOTH_UNTIL", 2000)
+    walks = Walks(monkeypatch, (-2e30, -1e30))
+    walks.cool(6500)
+    assert walks.heats[0] == walks.heats[1]
+    assert (np.diff(walks.heats[0][10:]) > 0).sum() == 0  # one cooling
+
+
+def test_longer_walks_cool_several_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("allocator.solvers.heuristic.search.cooling.BOTH_UNTIL", 2000)
     monkeypatch.setattr("allocator.solvers.heuristic.search.cooling.TURN_MOVES", 2000)
     walks = Walks(monkeypatch, (-2e30, -1e30))
     walks.cool(6500)
